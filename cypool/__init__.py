@@ -1,0 +1,1 @@
+"""The ONNX pooling operators: exact, fast, every version and type."""

@@ -1,0 +1,19 @@
+"""What cypool raises when a call does not fit the standard.
+
+Apart from everything else so that each layer can raise it and none needs another layer for it.
+"""
+
+
+class SpecError(Exception):
+    """A call, a model or a data file that does not fit the operator's specification.
+
+    Never raised itself: one of its two kinds is, so that ``except ValueError`` and ``except TypeError`` work as users expect.
+    """
+
+
+class SpecValueError(SpecError, ValueError):
+    """A value, a shape, an attribute or an opset that the operator version does not allow."""
+
+
+class SpecTypeError(SpecError, TypeError):
+    """An element type, or a Python type, that the operator version does not allow."""
