@@ -38,6 +38,7 @@ class Operand:
     type: str
     shape: str
     doc: str
+    differentiable: bool | None = None  # None: the standard does not say
     columns: tuple[str, ...] = ()
     """What each column of a two-dimensional operand may hold: ``finite``, or ``index N``: an integer in [0, N), N a dimension's name."""
 
@@ -58,6 +59,8 @@ class Reading:
     name: str
     text: str
     followed_by: tuple[str, ...] = ()
+    legitimate: bool = True
+    """Whether the text allows it. False: a known fault, recorded so that a verdict can name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,15 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class InferenceGap:
+    """A place where ONNX's shape inference says less than the shape rules here, with input shapes and attributes that show it."""
+
+    text: str
+    shapes: tuple[tuple[int, ...], ...]
+    attributes: tuple[tuple[str, AttributeValue], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """Everything that one version of an operator says, resolved (no deltas left)."""
 
@@ -100,7 +112,7 @@ class Version:
     types: tuple[TypeConstraint, ...]
     examples: tuple[Example, ...]
     rulings: tuple[Ruling, ...]
-    inference_gaps: tuple[str, ...]  # where ONNX's shape inference says less than the shape rules here
+    inference_gaps: tuple[InferenceGap, ...]
 
     @property
     def name(self) -> str:
