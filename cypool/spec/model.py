@@ -15,7 +15,7 @@ AttributeValue: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, .
 class Attribute:
     """One attribute of an operator version.
 
-    ``type`` is ONNX's name of it (``INT``, ``FLOAT``, ``INTS``, ``STRING``); the limits below are how cypool reads which values are legal, and
+    ``type`` is ONNX's name of it (``INT``, ``FLOAT``, ``INTS``, ``STRING``). The limits are how cypool reads which values are legal; they
     hold for each element of a list.
     """
 

@@ -1,0 +1,151 @@
+"""Evaluates the shape rules that the spec data states, on numbers and on symbolic dimensions alike.
+
+Apart from the loader because calls, models, cases and docs all ask it, and none of them reads a data file.
+
+A rule is a row of terms: ``5`` is that size; ``N`` names a dimension, the same wherever it stands, or an attribute that holds a size;
+``pooled_shape[0]`` is an element of an attribute; ``D*``, which can only be last, is any number of dimensions, as many for every operand;
+``1*`` is that many ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from cypool.errors import SpecValueError
+from cypool.spec.model import AttributeValue, Version
+
+Dimension: TypeAlias = int | str | None
+Shape: TypeAlias = tuple[Dimension, ...]
+"""A shape: sizes, names of symbolic dimensions, None where nothing is known."""
+
+
+class Term(NamedTuple):
+    """One term of a rule: a size or a name, and which element of what it names."""
+
+    what: int | str
+    element: int | None = None
+
+
+class Rule(NamedTuple):
+    """A rule taken apart: the terms that stand for one dimension each, and the one before the star."""
+
+    fixed: tuple[Term, ...]
+    star: Term | None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms, the star's last."""
+        return self.fixed if self.star is None else (*self.fixed, self.star)
+
+    def fits(self, rank: int) -> bool:
+        """Whether a shape of that rank can follow the rule."""
+        return rank == len(self.fixed) or (self.star is not None and rank > len(self.fixed))
+
+
+@functools.cache
+def parse(rule: str) -> Rule:
+    """Take a rule apart; SpecValueError where it is none.
+
+    >>> parse("N pooled_shape[0] 1*")
+    Rule(fixed=(Term(what='N', element=None), Term(what='pooled_shape', element=0)), star=Term(what=1, element=None))
+    """
+    words = rule.split()
+    starred = bool(words) and words[-1].endswith("*")
+    if starred:
+        words[-1] = words[-1].removesuffix("*")
+    terms = []
+    for word in words:
+        match = re.fullmatch(r"(\d+)|([A-Za-z_]\w*)(?:\[(\d+)\])?", word)
+        if not match:
+            raise SpecValueError(f"{word!r} is no term of a shape rule")
+        size, name, index = match.groups()
+        terms.append(Term(int(size) if size else name, int(index) if index else None))
+    return Rule(tuple(terms[:-1]), terms[-1]) if starred else Rule(tuple(terms), None)
+
+
+@functools.cache
+def _terms(rule: str, rank: int) -> tuple[Term, ...]:
+    """The rule's terms for a shape of that rank: the star written out, its dimensions named ``D*1``, ``D*2``."""
+    fixed, star = parse(rule)
+    if star is None:
+        return fixed
+    many = range(1, rank - len(fixed) + 1)
+    return fixed + tuple(star if isinstance(star.what, int) else Term(f"{star.what}*{i}") for i in many)
+
+
+def infer(version: Version, input_shapes: Sequence[Shape], attributes: Mapping[str, AttributeValue]) -> tuple[Shape, ...]:
+    """The output shapes of a call, one for each output.
+
+    ``attributes`` holds the attributes that the rules name, defaults filled in and values checked already. A dimension that is not a number
+    fits everywhere. SpecValueError where the number of inputs, or a shape, does not fit.
+
+    >>> from cypool import spec
+    >>> infer(spec.resolve("GlobalLpPool"), [("N", 3, 7, 7)], {"p": 2})
+    (('N', 3, 1, 1),)
+    >>> infer(spec.resolve("MaxRoiPool"), [(1, 2, 8, 8), (3, 4)], {"pooled_shape": (2, 2)})
+    Traceback (most recent call last):
+    cypool.errors.SpecValueError: MaxRoiPool-22: rois has shape (3, 4), expected (num_rois, 5)
+    """
+    if len(input_shapes) != len(version.inputs):
+        names = ", ".join(operand.name for operand in version.inputs)
+        raise SpecValueError(f"{version.name}: {len(input_shapes)} inputs, expected {len(version.inputs)} ({names})")
+    known: dict[str, Dimension] = {}
+    many = 0
+    for operand, shape in zip(version.inputs, input_shapes, strict=True):
+        rule = parse(operand.shape)
+        if not rule.fits(len(shape)):
+            _refuse(version, operand.name, shape, operand.shape)
+        if rule.star:
+            many = len(shape) - len(rule.fixed)
+        for (what, _), size in zip(_terms(operand.shape, len(shape)), shape, strict=True):
+            before = what if isinstance(what, int) else known.get(what)
+            if before != size and isinstance(before, int) and isinstance(size, int):
+                _refuse(version, operand.name, shape, operand.shape, f", {what} being {before}" if before != what else "")
+            if isinstance(what, str):
+                known[what] = min(before, size, key=_vagueness)
+    return tuple(
+        tuple(_size(term, known, attributes) for term in _terms(operand.shape, len(parse(operand.shape).fixed) + many))
+        for operand in version.outputs
+    )
+
+
+def written(rule: str) -> str:
+    """A rule as people write a shape.
+
+    >>> written("N C D*")
+    '(N, C, D1, ..., Dn)'
+    """
+    fixed, star = parse(rule)
+    words = [str(what) if element is None else f"{what}[{element}]" for what, element in fixed]
+    if star:
+        words += ["1", "...", "1"] if star.what == 1 else [f"{star.what}1", "...", f"{star.what}n"]
+    return _tuple(words)
+
+
+def _vagueness(dimension: Dimension) -> int:
+    """How little is known of a dimension: a number says most."""
+    return 0 if isinstance(dimension, int) else 2 if dimension is None else 1
+
+
+def _size(term: Term, known: Mapping[str, Dimension], attributes: Mapping[str, AttributeValue]) -> Dimension:
+    what, element = term
+    if isinstance(what, int):
+        return what
+    if what in known:
+        return known[what]
+    value = attributes[what]
+    size = value[element] if element is not None and isinstance(value, tuple | list) else value
+    assert isinstance(size, int), f"{what} is no size: {value!r}"
+    return size
+
+
+def _refuse(version: Version, operand: str, shape: Shape, rule: str, why: str = "") -> None:
+    came = _tuple(["?" if size is None else str(size) for size in shape])
+    raise SpecValueError(f"{version.name}: {operand} has shape {came}, expected {written(rule)}{why}")
+
+
+def _tuple(words: Sequence[str]) -> str:
+    return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
