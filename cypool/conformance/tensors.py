@@ -21,6 +21,11 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "uint8": np.dtype(np.uint8),
     "int32": np.dtype(np.int32),
     "int64": np.dtype(np.int64),
+    "int16": np.dtype(np.int16),
+    "uint16": np.dtype(np.uint16),
+    "uint32": np.dtype(np.uint32),
+    "uint64": np.dtype(np.uint64),
+    "bool": np.dtype(np.bool_),
 }
 """ONNX's short type names and the numpy types that hold them."""
 
@@ -53,7 +58,9 @@ class Tensor:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Tensor:
         """The inverse of ``to_json``; ValueError where the bytes do not fill the shape."""
-        tensor = cls(str(record["name"]), str(record["type"]), tuple(map(int, record["shape"])), base64.b64decode(record["data"], validate=True))
+        tensor = cls(
+            str(record["name"]), str(record["type"]), tuple(map(int, record["shape"])), base64.b64decode(record["data"], validate=True)
+        )
         expected = int(np.prod(tensor.shape, dtype=np.int64)) * DTYPES[tensor.type].itemsize
         if any(size < 0 for size in tensor.shape) or len(tensor.data) != expected:
             raise ValueError(f"{tensor.name}: {len(tensor.data)} bytes for {tensor.type}{list(tensor.shape)}")

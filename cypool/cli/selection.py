@@ -1,0 +1,38 @@
+"""Which cases a command line asks for: globs on ids, operators, types.
+
+Apart from the commands because listing and checking select alike.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+
+import click
+
+from cypool import spec
+from cypool.conformance import cases
+from cypool.conformance.case import Case
+
+
+def select(globs: Sequence[str] = (), ops: Sequence[str] = (), types: Sequence[str] = ()) -> list[Case]:
+    """The cases that match one of the globs, one of the operators and one of the types, where any are given.
+
+    SpecValueError for an operator that does not exist; UsageError for a glob, a type or a combination that selects nothing, for a run of no
+    case must not pass.
+    """
+    for op in ops:
+        spec.operator(op)
+    found = list(cases.generate(ops or None))
+    known = sorted({case.type for case in found})
+    for type in types:
+        if type not in known:
+            raise click.UsageError(f"no case of type {type!r}; there are: {', '.join(known)}")
+    found = [case for case in found if not types or case.type in types]
+    for glob in globs:
+        if not any(fnmatch.fnmatchcase(case.id, glob) for case in found):
+            raise click.UsageError(f"no case matches {glob!r}, which is matched against whole ids: perhaps '*{glob.strip('*')}*'")
+    found = [case for case in found if not globs or any(fnmatch.fnmatchcase(case.id, glob) for glob in globs)]
+    if not found:
+        raise click.UsageError("these options together select no case")
+    return found

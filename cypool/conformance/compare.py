@@ -1,0 +1,200 @@
+"""From what a runtime gave to a verdict: types, shapes, values, distances, and the recorded readings.
+
+Apart from the runner, and pure, so that a verdict can be reached again from kept outputs without running anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cypool.conformance.case import Case
+from cypool.conformance.protocol import Outcome
+from cypool.conformance.tensors import DTYPES, Tensor
+
+PASS = "pass"
+READS_DIFFERENTLY = "reads it differently"
+WRONG_VALUE = "wrong value"
+WRONG_SHAPE = "wrong shape"
+WRONG_TYPE = "wrong type"
+UNSUPPORTED = "unsupported"
+ERROR = "error"
+ACCEPTED_INVALID = "accepted what is invalid"
+CRASHED = "crashed"
+TIMED_OUT = "timed out"
+
+VERDICTS = (PASS, READS_DIFFERENTLY, WRONG_VALUE, WRONG_SHAPE, WRONG_TYPE, UNSUPPORTED, ERROR, ACCEPTED_INVALID, CRASHED, TIMED_OUT)
+CONFORMS = frozenset({PASS, READS_DIFFERENTLY})
+"""The verdicts that do not count against a runtime. Unsupported is not one of them: who has not answered has not passed."""
+
+AS_RULED = "as ruled"
+"""What a runtime follows where it reads a silence as cypool does."""
+
+Array: TypeAlias = npt.NDArray[Any]
+Criterion: TypeAlias = Callable[[Array, Array], npt.NDArray[np.bool_]]
+"""Which elements are near enough: got, expected (both of one type and shape, both finite) -> a mask."""
+
+ATOL = 1e-7
+RTOL = {DTYPES[name]: rtol for name, rtol in {"float16": 1e-3, "bfloat16": 2.0**-6, "float": 1e-3, "double": 1e-3}.items()}
+"""ONNX's own tolerance (``onnx.backend.test.runner``): one epsilon of float16 and two of bfloat16 for the half types."""
+
+
+def onnx_tolerance(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
+    """What ONNX's backend suite lets pass: ``|got - expected| <= atol + rtol * |expected|``, with one condition more.
+
+    There, atol is 1e-7 whatever the data. An output of 1e-30 is then never looked at: zero passes for it. So atol here is no more than rtol
+    times the largest expected magnitude, plus one step of the type's subnormals. It makes a difference only where every expected value is
+    below 1e-4.
+    """
+    rtol = RTOL[got.dtype]
+    wide, right = got.astype(np.float64), expected.astype(np.float64)
+    scale = np.abs(right).max(initial=0.0, where=np.isfinite(right))
+    step = float(np.array(1, _bits(got.dtype)).view(got.dtype))
+    with np.errstate(over="ignore", invalid="ignore"):
+        mask: npt.NDArray[np.bool_] = np.abs(wide - right) <= max(min(ATOL, rtol * scale), step) + rtol * np.abs(right)
+    return mask
+
+
+def within_ulps(limit: int) -> Criterion:
+    """The criterion that lets pass what is at most so many representable values away."""
+
+    def criterion(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
+        return ulp_distance(got, expected) <= limit
+
+    return criterion
+
+
+def _bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(f"u{dtype.itemsize}")
+
+
+def ulp_distance(a: Array, b: Array) -> npt.NDArray[np.uint64]:
+    """How many representable values lie from each element of ``a`` to that of ``b``: their bits, as ordered integers, subtracted.
+
+    Zeros of both signs are one value; infinity is one past the largest finite value. NaN has a place after infinity, of no meaning.
+
+    >>> ulp_distance(np.array([1.0, -0.0], np.float32), np.array([1.0000001, 1e-45], np.float32)).tolist()
+    [1, 1]
+    """
+    return _magnitude_difference(_ordered(a), _ordered(b))
+
+
+def _ordered(array: Array) -> npt.NDArray[np.int64]:
+    bits = array.view(_bits(array.dtype)).astype(np.uint64)
+    sign = np.uint64(1 << (8 * array.dtype.itemsize - 1))
+    magnitude = (bits & ~sign).astype(np.int64)
+    return np.where(bits & sign != 0, -magnitude, magnitude)
+
+
+def _magnitude_difference(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    # of float64, the difference can exceed an int64, but as an unsigned number it is right
+    difference: npt.NDArray[np.uint64] = np.maximum(a, b).view(np.uint64) - np.minimum(a, b).view(np.uint64)
+    return difference
+
+
+def near(got: Array, expected: Array, criterion: Criterion) -> npt.NDArray[np.bool_]:
+    """Which elements agree. NaN agrees with NaN, an infinity with itself, and neither with anything else."""
+    finite = np.isfinite(got) & np.isfinite(expected)
+    same: npt.NDArray[np.bool_] = (got == expected) | (np.isnan(got) & np.isnan(expected))
+    return np.where(finite, criterion(got, expected), same)
+
+
+def misfit(got: Sequence[Tensor], expected: Sequence[Tensor], criterion: Criterion) -> tuple[str, str] | None:
+    """The first thing wrong with the outputs: a verdict and a sentence; None where they are right."""
+    if len(got) != len(expected):
+        return WRONG_SHAPE, f"{len(got)} outputs, expected {len(expected)}"
+    for ours, theirs in zip(expected, got, strict=True):
+        if theirs.type != ours.type:
+            return WRONG_TYPE, f"{ours.name} is {theirs.type}, expected {ours.type}"
+        if theirs.shape != ours.shape:
+            return WRONG_SHAPE, f"{ours.name} has shape {theirs.shape}, expected {ours.shape}"
+        wrong = ~near(theirs.array, ours.array, criterion)
+        if wrong.any():
+            where = tuple(int(i) for i in np.argwhere(wrong)[0])
+            count = f", {wrong.sum()} of {wrong.size} elements wrong" if wrong.sum() > 1 else ""
+            return WRONG_VALUE, f"{ours.name}{list(where)} is {theirs.array[where]}, expected {ours.array[where]}{count}"
+    return None
+
+
+def largest_ulp(got: Sequence[Tensor], expected: Sequence[Tensor]) -> int | None:
+    """The largest ULP distance of any element; None where there is none to tell: other types or shapes, or a NaN against a number."""
+    largest = 0
+    if [(tensor.type, tensor.shape) for tensor in got] != [(tensor.type, tensor.shape) for tensor in expected]:
+        return None
+    for theirs, ours in zip(got, expected, strict=True):
+        a, b = theirs.array, ours.array
+        if (np.isnan(a) != np.isnan(b)).any():
+            return None
+        largest = max(largest, int(ulp_distance(a, b).max(initial=0, where=~np.isnan(a))))
+    return largest
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict and what goes with it.
+
+    ``readings`` holds, for each ruling that this case tells something about, the readings that the outputs agree with: ``AS_RULED``, or
+    names of recorded ones.
+    """
+
+    verdict: str
+    message: str = ""
+    ulp: int | None = None
+    reading: str = ""  # the recorded reading that the outputs follow, where they are not as ruled
+    readings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+STATUS_VERDICTS = {"unsupported": UNSUPPORTED, "error": ERROR, "crashed": CRASHED, "timed out": TIMED_OUT}
+
+
+def judge(case: Case, outcome: Outcome, criterion: Criterion = onnx_tolerance) -> Judgement:
+    """The verdict on what a runtime made of a case."""
+    if case.fault is not None:
+        return _judge_invalid(case.fault, outcome)
+    if outcome.status != "ok":
+        return Judgement(STATUS_VERDICTS[outcome.status], outcome.message)
+    return _judge_outputs(case, outcome.outputs, criterion)
+
+
+def _judge_invalid(fault: str, outcome: Outcome) -> Judgement:
+    """What is invalid has to be refused, while loading or while running; a claim not to support it is no refusal, and dying is none."""
+    if outcome.status == "ok":
+        return Judgement(ACCEPTED_INVALID, fault)
+    if outcome.status == "error":
+        return Judgement(PASS, outcome.message)
+    return Judgement(STATUS_VERDICTS[outcome.status], outcome.message)
+
+
+def _judge_outputs(case: Case, outputs: Sequence[Tensor], criterion: Criterion) -> Judgement:
+    found = misfit(outputs, case.expected, criterion)
+    others = {name: misfit(outputs, answer, criterion) is None for name, answer in case.readings.items()}
+    readings = _evidence(case, found is None, others)
+    ulp = largest_ulp(outputs, case.expected)
+    if found is None:
+        return Judgement(PASS, ulp=ulp, readings=readings)
+    verdict, message = found
+    known = {reading.name: reading.legitimate for ruling in case.version.rulings for reading in ruling.readings}
+    followed = sorted((name for name, agrees in others.items() if agrees), key=lambda name: not known[name])
+    if not followed:
+        return Judgement(verdict, message, ulp, readings=readings)
+    name = followed[0]
+    if known[name]:
+        return Judgement(READS_DIFFERENTLY, message, ulp, name, readings)
+    return Judgement(verdict, f"{message}; known fault: {name}", ulp, name, readings)
+
+
+def _evidence(case: Case, as_ruled: bool, others: dict[str, bool]) -> dict[str, tuple[str, ...]]:
+    """For each ruling that the outputs say something about: the readings they agree with. Where all answers agree, they say nothing."""
+    evidence = {}
+    for ruling in case.version.rulings:
+        names = [reading.name for reading in ruling.readings if ruling.id in case.rulings and reading.name in others]
+        agreeing = tuple(name for name in names if others[name])
+        if as_ruled and len(agreeing) < len(names):
+            evidence[ruling.id] = (AS_RULED, *agreeing)
+        elif agreeing and not as_ruled:
+            evidence[ruling.id] = agreeing
+    return evidence

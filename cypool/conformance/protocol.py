@@ -1,0 +1,102 @@
+"""What is said between the runner and a worker: one JSON object a line, requests one way, answers the other.
+
+Apart from both ends, so that neither knows how the other is built and a worker can be a program in any language.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cypool.conformance.tensors import Tensor
+
+PROTOCOL = 1
+"""The number a worker answers ``describe`` with; a runner refuses any other."""
+
+ANSWERED = ("ok", "unsupported", "error")
+"""What a worker can say of a case. That it died or was late is for the runner to see."""
+
+PHASES = ("load", "run")
+
+
+class ProtocolError(Exception):
+    """A line that is not a message of this protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Who answers: a runtime's name and its version ("" where it has none)."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one case: a status of ``ANSWERED``, or ``crashed`` or ``timed out``, and what goes with it.
+
+    ``phase`` says how far it got; it is "" for ``ok`` and where nobody can tell. ``stderr`` is the end of what the worker wrote there, kept
+    when it was lost.
+    """
+
+    status: str
+    outputs: tuple[Tensor, ...] = ()
+    phase: str = ""
+    message: str = ""
+    stderr: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The worker's answer, without the id."""
+        if self.status == "ok":
+            return {"status": "ok", "outputs": [tensor.to_json() for tensor in self.outputs]}
+        return {"status": self.status, "phase": self.phase, "message": self.message}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Outcome:
+        """The inverse of ``to_json``; ProtocolError where the record is none."""
+        try:
+            status = record["status"]
+            if status == "ok":
+                return cls("ok", tuple(Tensor.from_json(tensor) for tensor in record["outputs"]))
+            phase = record["phase"]
+            if status not in ANSWERED or phase not in PHASES:
+                raise ProtocolError(f"status {status!r} in phase {phase!r}")
+            return cls(status, phase=phase, message=str(record.get("message", "")))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ProtocolError(f"an answer without a usable {error}") from error
+
+
+def encode(record: Mapping[str, Any]) -> bytes:
+    """The line that carries ``record``."""
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> dict[str, Any]:
+    """The record that a line carries; ProtocolError where it carries none.
+
+    >>> decode(b'{"cmd":"stop"}')
+    {'cmd': 'stop'}
+    """
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ProtocolError(f"not JSON: {line[:80]!r}") from error
+    if not isinstance(record, dict):
+        raise ProtocolError(f"not an object: {line[:80]!r}")
+    return record
+
+
+def run_request(id: str, model: bytes, inputs: Iterable[Tensor], outputs: Iterable[str]) -> bytes:
+    """The line that asks for one case: load these bytes, run them on these inputs, hand back the outputs of these names."""
+    return encode(
+        {
+            "cmd": "run",
+            "id": id,
+            "model": base64.b64encode(model).decode("ascii"),
+            "inputs": [tensor.to_json() for tensor in inputs],
+            "outputs": list(outputs),
+        }
+    )

@@ -1,0 +1,130 @@
+"""What a run leaves behind: one JSON object a line, from which every report is made.
+
+A header line first and an end line last, so that a file cut short shows; nothing of the clock or the machine in the lines between, so that
+two runs can be compared line by line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from cypool.conformance.case import Case
+from cypool.conformance.compare import CONFORMS, Judgement
+from cypool.conformance.protocol import Description, Outcome
+
+FORMAT = 1
+
+
+class RecordError(ValueError):
+    """Lines that are no complete record of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What was run: the runtimes as named, with what they answered; how many cases; by which tolerance."""
+
+    cypool: str
+    runtimes: Mapping[str, Description]
+    cases: int
+    tolerance: str
+    selection: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The first line."""
+        return {"record": "header", "format": FORMAT, **asdict(self)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Header:
+        """The inverse of ``to_json``."""
+        runtimes = {name: Description(**described) for name, described in record["runtimes"].items()}
+        return cls(record["cypool"], runtimes, record["cases"], record["tolerance"], record["selection"])
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one runtime made of one case."""
+
+    runtime: str
+    case: str
+    op: str
+    since_version: int
+    type: str
+    fault: str | None
+    rulings: tuple[str, ...]
+    elements: int  # of all inputs; the smallest example is the one to look at
+    verdict: str
+    phase: str
+    message: str
+    ulp: int | None
+    reading: str
+    readings: Mapping[str, tuple[str, ...]]
+    stderr: str
+
+    @classmethod
+    def of(cls, runtime: str, case: Case, outcome: Outcome, judgement: Judgement) -> Result:
+        """The record of a judgement."""
+        return cls(
+            runtime=runtime,
+            case=case.id,
+            op=case.version.op,
+            since_version=case.version.since_version,
+            type=case.type,
+            fault=case.fault,
+            rulings=case.rulings,
+            elements=sum(math.prod(tensor.shape) for tensor in case.inputs),
+            verdict=judgement.verdict,
+            phase=outcome.phase,
+            message=judgement.message,
+            ulp=judgement.ulp,
+            reading=judgement.reading,
+            readings=judgement.readings,
+            stderr=outcome.stderr,
+        )
+
+    @property
+    def conforms(self) -> bool:
+        """Whether it counts for the runtime."""
+        return self.verdict in CONFORMS
+
+    @property
+    def version(self) -> str:
+        """``GlobalLpPool-2``."""
+        return f"{self.op}-{self.since_version}"
+
+    def to_json(self) -> dict[str, Any]:
+        """A line between the first and the last."""
+        return {"record": "result", **asdict(self)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Result:
+        """The inverse of ``to_json``."""
+        fields = {name: record[name] for name in cls.__dataclass_fields__}
+        fields["rulings"] = tuple(fields["rulings"])
+        fields["readings"] = {ruling: tuple(names) for ruling, names in fields["readings"].items()}
+        return cls(**fields)
+
+
+def end(results: int) -> dict[str, Any]:
+    """The last line."""
+    return {"record": "end", "results": results}
+
+
+def line(record: Mapping[str, Any]) -> str:
+    """The text of a record, with its line end."""
+    return json.dumps(record, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def read(lines: Iterable[str]) -> tuple[Header, list[Result]]:
+    """A whole run back from its lines; RecordError where they are cut short or are something else."""
+    try:
+        first, *middle, last = [json.loads(text) for text in lines]
+        kinds = first["record"], {record["record"] for record in middle} or {"result"}, last["record"]
+        if kinds != ("header", {"result"}, "end") or first["format"] != FORMAT or last["results"] != len(middle):
+            raise RecordError(f"not a complete run of format {FORMAT}")
+        return Header.from_json(first), [Result.from_json(record) for record in middle]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"not the record of a run: {error}") from error

@@ -1,0 +1,203 @@
+"""What the results of a run say, in the order a reader asks: the matrix, the findings, the readings followed.
+
+Pure functions of a run's records, apart from how any of it is shown, so that a kept file gives the same report at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cypool.conformance import compare
+from cypool.conformance.records import Header, Result
+
+SHORT = {
+    compare.PASS: "pass",
+    compare.READS_DIFFERENTLY: "differ",
+    compare.WRONG_VALUE: "wrong",
+    compare.WRONG_SHAPE: "shape",
+    compare.WRONG_TYPE: "type",
+    compare.UNSUPPORTED: "unsupported",
+    compare.ERROR: "error",
+    compare.ACCEPTED_INVALID: "accepted",
+    compare.CRASHED: "crashed",
+    compare.TIMED_OUT: "timed out",
+}
+"""The word for each verdict in a cell of the matrix."""
+
+LEGEND = {
+    compare.PASS: "the right answer; of an invalid model or input: refused",
+    compare.READS_DIFFERENTLY: "another recorded reading of a place where the standard is silent",
+    compare.WRONG_VALUE: "a value that no reading of the standard gives",
+    compare.WRONG_SHAPE: "an output of the wrong shape",
+    compare.WRONG_TYPE: "an output of the wrong element type",
+    compare.UNSUPPORTED: "the runtime says that it does not have this operator version or type",
+    compare.ERROR: "a valid model or input was refused",
+    compare.ACCEPTED_INVALID: "an invalid model or input was not refused",
+    compare.CRASHED: "the process died",
+    compare.TIMED_OUT: "no answer within the time limit",
+}
+"""What each verdict means, in a line."""
+
+TYPE_ORDER = ("float16", "float", "double", "bfloat16")
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Counts by verdict: ``rows`` are (operator-version, type), ``columns`` the runtimes as named in the run."""
+
+    rows: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    counts: dict[tuple[str, str, str], Counter[str]]  # version, type, runtime
+
+    def cell(self, row: tuple[str, str], column: str) -> Counter[str]:
+        """The counts of one cell."""
+        return self.counts[(*row, column)]
+
+    def total(self, column: str) -> Counter[str]:
+        """The counts of one runtime over all rows."""
+        return sum((self.cell(row, column) for row in self.rows), Counter())
+
+
+def matrix(header: Header, results: Iterable[Result]) -> Matrix:
+    """The matrix of a run: rows by operator, version and type, in ONNX's order of types."""
+    counts: dict[tuple[str, str, str], Counter[str]] = {}
+    order: dict[tuple[str, str], tuple[str, int, int, str]] = {}
+    for result in results:
+        row = result.version, result.type
+        order[row] = result.op, result.since_version, (*TYPE_ORDER, result.type).index(result.type), result.type
+        counts.setdefault((*row, result.runtime), Counter())[result.verdict] += 1
+    rows = tuple(sorted(order, key=order.__getitem__))
+    for row in rows:
+        for runtime in header.runtimes:
+            counts.setdefault((*row, runtime), Counter())
+    return Matrix(rows, tuple(header.runtimes), counts)
+
+
+def in_words(counts: Counter[str]) -> list[str]:
+    """The counts of a cell in their short words, verdicts in their usual order.
+
+    >>> in_words(Counter({"pass": 3, "wrong value": 1}))
+    ['3 pass', '1 wrong']
+    """
+    return [f"{counts[verdict]} {SHORT[verdict]}" for verdict in compare.VERDICTS if counts[verdict]]
+
+
+def legend(results: Iterable[Result]) -> list[tuple[str, str]]:
+    """The words used and what they mean, only those that occur."""
+    seen = {result.verdict for result in results}
+    return [(SHORT[verdict], LEGEND[verdict]) for verdict in compare.VERDICTS if verdict in seen]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Cases of one runtime that went wrong in one way; ``example`` is the one with the smallest inputs."""
+
+    verdict: str
+    name: str
+    count: int
+    example: Result
+
+
+def _name(result: Result) -> str:
+    """What to call the way in which a case went wrong: the reading followed, the fault let through, the message, or the ruling at stake."""
+    if result.reading:
+        return result.reading
+    if result.verdict == compare.ACCEPTED_INVALID:
+        return result.fault or ""
+    if result.verdict in (compare.ERROR, compare.CRASHED):
+        return _gist(result.message)
+    if result.verdict == compare.UNSUPPORTED:
+        return ""
+    return f"on {', '.join(result.rulings)}" if result.rulings else ""
+
+
+def _gist(message: str) -> str:
+    """The message with what differs from case to case taken out: quoted names, numbers, all but the first line."""
+    first = message.partition("\n")[0]
+    return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"", "…", first))[:100]
+
+
+def findings(results: Iterable[Result]) -> list[Finding]:
+    """What one runtime did other than pass, grouped, worst verdicts last as in the legend and larger groups first."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if result.verdict != compare.PASS:
+            groups.setdefault((result.verdict, _name(result)), []).append(result)
+    found = [
+        Finding(verdict, name, len(group), min(group, key=lambda result: (result.elements, len(result.case), result.case)))
+        for (verdict, name), group in groups.items()
+    ]
+    return sorted(found, key=lambda finding: (compare.VERDICTS.index(finding.verdict), -finding.count, finding.name))
+
+
+def readings(results: Iterable[Result]) -> list[tuple[str, str, int, int]]:
+    """A runtime's fingerprint: each ruling that it showed something of, the reading it agrees with most, in how many of how many cases."""
+    agreed: dict[str, Counter[str]] = {}
+    shown: Counter[str] = Counter()
+    for result in results:
+        for ruling, names in result.readings.items():
+            agreed.setdefault(ruling, Counter()).update(names)
+            shown[ruling] += 1
+    return [(ruling, *max(counts.items(), key=lambda item: item[1]), shown[ruling]) for ruling, counts in agreed.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One runtime in one line: how many of its cases conform, in how many cells it computed anything, and how far off it was at most."""
+
+    runtime: str
+    version: str
+    conforming: int
+    cases: int
+    cells_computed: int
+    cells: int
+    ulp: int | None  # the largest of any case that passed
+
+    def __str__(self) -> str:
+        """The line."""
+        verdict = "conforms" if self.conforming == self.cases else "deviates"
+        distance = "" if self.ulp is None else f"; largest distance where it passes: {self.ulp:,} ULP"
+        return (
+            f"{self.runtime} {self.version}".rstrip() + f" {verdict}: {self.conforming:,} of {self.cases:,} cases conform, "
+            f"computes in {self.cells_computed} of {self.cells} cells{distance}"
+        )
+
+
+COMPUTED = frozenset({compare.PASS, compare.READS_DIFFERENTLY, compare.WRONG_VALUE, compare.WRONG_SHAPE, compare.WRONG_TYPE})
+
+
+def of_runtime(runtime: str, results: Iterable[Result]) -> list[Result]:
+    """The results of one runtime."""
+    return [result for result in results if result.runtime == runtime]
+
+
+def summary(header: Header, runtime: str, results: Sequence[Result]) -> Summary:
+    """The summary of one runtime, from its own results."""
+    valid = [result for result in results if result.fault is None]
+    computed = {(result.version, result.type) for result in valid if result.verdict in COMPUTED}
+    cells = {(result.version, result.type) for result in valid}
+    return Summary(
+        runtime,
+        header.runtimes[runtime].version,
+        sum(result.conforms for result in results),
+        len(results),
+        len(computed),
+        len(cells),
+        max((result.ulp for result in valid if result.verdict == compare.PASS and result.ulp is not None), default=None),
+    )
+
+
+def markdown(header: Header, results: Sequence[Result]) -> str:
+    """The matrix, its legend and a line a runtime, as Markdown."""
+    table = matrix(header, results)
+    titles = [f"{name} {header.runtimes[name].version}".rstrip() for name in table.columns]
+    lines = [" | ".join(["| operator-version", "type", *titles]) + " |", "|---" * (2 + len(titles)) + "|"]
+    rows = [(*row, [table.cell(row, name) for name in table.columns]) for row in table.rows]
+    rows.append(("all", "", [table.total(name) for name in table.columns]))
+    lines += [" | ".join([f"| {version}", type, *(", ".join(in_words(cell)) for cell in cells)]) + " |" for version, type, cells in rows]
+    lines += ["", *(f"- {word}: {meaning}" for word, meaning in legend(results))]
+    lines += ["", *(f"- {summary(header, name, of_runtime(name, results))}" for name in table.columns)]
+    return "\n".join(lines) + "\n"
