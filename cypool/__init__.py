@@ -1,1 +1,14 @@
-"""The ONNX pooling operators: exact, fast, every version and type."""
+"""The ONNX pooling operators as compiled kernels: exact, fast, every version and type.
+
+>>> import numpy as np, cypool
+>>> cypool.global_lp_pool(np.array([[[3.0, -4.0]]]), p=2)
+array([[[5.]]])
+"""
+
+from cypool import spec
+from cypool.errors import SpecError, SpecTypeError, SpecValueError
+from cypool.ops import global_lp_pool, max_roi_pool, run
+
+__all__ = ["SpecError", "SpecTypeError", "SpecValueError", "__version__", "global_lp_pool", "max_roi_pool", "run", "spec"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,202 @@
+"""Picks the kernel build once, then lays arrays before kernels: views of the right type, outputs, the number of threads.
+
+Apart from the functions people call because this is all that knows how kernels are built and what they take; it knows nothing of ONNX.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cypool.kernels.variants import VARIANTS
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class ElementType(NamedTuple):
+    """How the kernels see an element type."""
+
+    lp: str  # the fused type's name in lp
+    lp_view: np.dtype[Any]
+    box_max: str
+    box_max_view: np.dtype[Any]
+    infinity: int  # its bits
+
+
+TYPES = {
+    "float16": ElementType("float16", np.dtype(np.uint16), "short", np.dtype(np.int16), 0x7C00),
+    "bfloat16": ElementType("bfloat16", np.dtype(np.int16), "short", np.dtype(np.int16), 0x7F80),
+    "float32": ElementType("float", np.dtype(np.float32), "int", np.dtype(np.int32), 0x7F800000),
+    "float64": ElementType("double", np.dtype(np.float64), "long long", np.dtype(np.int64), 0x7FF0000000000000),
+}
+"""By numpy's name. lp tells the two 16-bit types apart by their sign (kernels/floats.pxd); box_max by where infinity is."""
+
+
+# --- builds ------------------------------------------------------------------------------------------------------------------------------
+
+
+class Build(NamedTuple):
+    """The kernels of one build, by numpy's name of the element type."""
+
+    name: str
+    rows: dict[str, Callable[..., None]]
+    planes: dict[str, Callable[..., None]]
+    box_max: dict[str, Callable[..., None]]
+
+
+def load(name: str) -> Build:
+    """Import a build. Only for one that this machine can run: importing may execute its instructions."""
+    lp = importlib.import_module(f"cypool.kernels.{name}.lp")
+    box = importlib.import_module(f"cypool.kernels.{name}.box_max")
+    return Build(
+        name,
+        {dtype: lp.rows[element.lp] for dtype, element in TYPES.items()},
+        {dtype: lp.planes[element.lp] for dtype, element in TYPES.items()},
+        {dtype: box.box_max[element.box_max] for dtype, element in TYPES.items()},
+    )
+
+
+def present() -> tuple[str, ...]:
+    """The builds that were compiled, plainest first."""
+    return tuple(v.name for v in VARIANTS if importlib.util.find_spec(f"cypool.kernels.{v.name}.lp"))
+
+
+def usable() -> tuple[str, ...]:
+    """Those of them that this processor and operating system can run."""
+    level = importlib.import_module("cypool.kernels.baseline.cpu").x86_64_level()
+    return tuple(v.name for v in VARIANTS if v.name in present() and v.level <= level)
+
+
+def choose(wish: str | None) -> str:
+    """The build to use: the fastest usable one, or the one wished for; ImportError if that cannot run."""
+    if wish is None:
+        return usable()[-1]
+    if wish not in usable():
+        raise ImportError(f"CYPOOL_ISA={wish}: built are {', '.join(present())}; this machine can run {', '.join(usable())}")
+    return wish
+
+
+chosen = load(choose(os.environ.get("CYPOOL_ISA") or None))
+
+
+# --- threads -----------------------------------------------------------------------------------------------------------------------------
+
+GRAIN = 1 << 15
+"""Elements that make a thread worth waking."""
+
+_forked = False
+
+
+def _after_fork() -> None:
+    """gcc's OpenMP runtime hangs in a forked child whose parent had run threads, so the child does without."""
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def available_threads() -> int:
+    """OMP_NUM_THREADS if it is set, else the processors that affinity and control group leave to this process."""
+    wish = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if wish.isdecimal() and int(wish) > 0:
+        return int(wish)
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(allowed, _quota()))
+
+
+def _quota() -> int:
+    """How many processors the control group's quota amounts to, rounded up; many where there is none."""
+    for quota_file, period_file in (
+        ("/sys/fs/cgroup/cpu.max", None),
+        ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+    ):
+        try:
+            words = Path(quota_file).read_text().split()
+            words += Path(period_file).read_text().split() if period_file else []
+            quota, period = int(words[0]), int(words[1])
+        except (OSError, ValueError, IndexError):
+            continue
+        if quota > 0 and period > 0:
+            return -(-quota // period)
+    return 1 << 16
+
+
+def threads_for(elements: int, wish: int | None) -> int:
+    """How many threads work on so many elements."""
+    if _forked:
+        return 1
+    if wish is not None:
+        return wish
+    if elements < 2 * GRAIN:
+        return 1
+    return min(available_threads(), elements // GRAIN)
+
+
+# --- kernels -----------------------------------------------------------------------------------------------------------------------------
+
+
+def lp(x: Array, p: float, out: Array, threads: int | None) -> None:
+    """out[n, c, 0, ...] = the p-norm of x[n, c]; x of rank 2 or more."""
+    if out.size == 0:
+        return
+    if x.size == 0:
+        out.fill(0)
+        return
+    dtype = x.dtype.name
+    view = TYPES[dtype].lp_view
+    x = _readable(x).view(view) if view != x.dtype else _readable(x)
+    y = out.view(view).reshape(-1) if out.flags.c_contiguous else np.empty(out.size, view)
+    count = threads_for(x.size, threads)
+    if x.flags.c_contiguous:
+        chosen.rows[dtype](x.reshape(out.size, -1), p, y, count)
+    else:
+        shape, strides = coalesced(x)
+        chosen.planes[dtype](x[(slice(None), slice(None)) + (0,) * (x.ndim - 2)], shape, strides, p, y, count)
+    if not out.flags.c_contiguous:
+        out.view(view)[...] = y.reshape(out.shape)
+
+
+def coalesced(x: Array) -> tuple[Array, Array]:
+    """Sizes and strides (in elements) of the axes from the third on, neighbours that one stride walks through made one."""
+    axes: list[tuple[int, int]] = []
+    for size, stride in zip(x.shape[2:], x.strides[2:], strict=True):
+        stride //= x.itemsize
+        if size == 1:
+            continue
+        if axes and axes[-1][1] == size * stride:
+            axes[-1] = (axes[-1][0] * size, stride)
+        else:
+            axes.append((size, stride))
+    sizes, strides = zip(*axes or [(1, 1)], strict=True)
+    return np.array(sizes, np.intp), np.array(strides, np.intp)
+
+
+def box_max(x: Array, order: Array, begin: Array, rows: Array, columns: Array, out: Array, threads: int | None) -> None:
+    """out[r, c, i, j] = the maximum of x over box (i, j) of region r, 0 where that is empty; see kernels/box_max.pyx."""
+    if out.size == 0:
+        return
+    if x.size == 0:
+        out.fill(0)
+        return
+    element = TYPES[x.dtype.name]
+    y = out.view(element.box_max_view) if out.flags.c_contiguous else np.empty(out.shape, element.box_max_view)
+    pixels = int(((rows[:, :, 1] - rows[:, :, 0]).sum(axis=1) * (columns[:, :, 1] - columns[:, :, 0]).sum(axis=1)).sum())
+    count = threads_for((pixels + out.size // x.shape[1]) * x.shape[1], threads)
+    chosen.box_max[x.dtype.name](_readable(x).view(element.box_max_view), order, begin, rows, columns, element.infinity, y, count)
+    if not out.flags.c_contiguous:
+        out.view(element.box_max_view)[...] = y
+
+
+def _readable(x: Array) -> Array:
+    """x, or a copy of it where its elements lie in a way no kernel reads: foreign byte order, odd addresses or strides."""
+    if x.dtype.isnative and x.flags.aligned and all(stride % x.itemsize == 0 for stride in x.strides):
+        return x
+    return x.astype(x.dtype.newbyteorder("="), order="C", copy=True)

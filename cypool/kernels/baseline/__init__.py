@@ -1,0 +1,1 @@
+"""The kernels as built for baseline; empty but for what the build puts here."""

@@ -1,0 +1,354 @@
+"""The maximum of every box of every plane of an array, boxes given as bounds.
+
+Floats are compared as integers: their bits, mapped so that integer order is the order of the numbers, with -0.0 below +0.0 and every NaN
+made one and above infinity. So the maximum of a box does not depend on the order of its elements, a NaN shows wherever it stands, four
+types are three integer widths, and every CPU level has the instruction. An empty box gives 0.
+
+Two ways, chosen for each image by what it would cost (docs/kernels.md has the reasoning):
+
+*Interleaved*, for many boxes: a block of LANE_BYTES of channels is copied so that the channels of a pixel lie side by side, and all of
+them go through a box together. Tables of the maxima of 2, 4, 8, ... neighbouring pixels make a box row cost two loads, however wide.
+
+*Plane by plane*, for few: the rows of a box are folded into one row, which is contiguous in memory, then the row into its boxes.
+"""
+
+from cython.parallel cimport prange, threadid
+from libc.stdlib cimport calloc, free, malloc
+
+ctypedef fused key:
+    short
+    int
+    long long
+
+cdef enum:
+    LANE_BYTES = 128
+    LEVELS = 8  # of tables at most: neighbours up to 128 pixels
+    MOST_LANES = 64
+
+cdef Py_ssize_t FARTHEST = <Py_ssize_t>1 << 62
+
+# What one image asks for: its boxes, the rectangle that holds them all, and how to go about it.
+cdef struct scene:
+    Py_ssize_t first
+    Py_ssize_t last  # regions order[first] ... order[last - 1]
+    Py_ssize_t top
+    Py_ssize_t bottom
+    Py_ssize_t left
+    Py_ssize_t right
+    Py_ssize_t pixels  # in all its boxes
+    int levels
+    bint interleaved
+
+cdef struct image_layout:
+    Py_ssize_t channels
+    Py_ssize_t stride_n
+    Py_ssize_t stride_c
+    Py_ssize_t stride_h
+    Py_ssize_t stride_w
+
+# Bounds as pairs (start, stop): rows[(region * bins_h + i) * 2], columns[(region * bins_w + j) * 2].
+cdef struct boxes:
+    Py_ssize_t bins_h
+    Py_ssize_t bins_w
+    const Py_ssize_t* rows
+    const Py_ssize_t* columns
+    const Py_ssize_t* order
+
+
+cdef inline key ordered(key bits, key infinity) noexcept nogil:
+    """The integer that stands for a float in comparisons."""
+    cdef key most = (<key>1 << (8 * sizeof(key) - 2)) - 1 + (<key>1 << (8 * sizeof(key) - 2))
+    cdef key mapped = <key>(bits ^ ((bits >> (8 * sizeof(key) - 1)) & most))
+    return <key>(infinity + ((infinity & -infinity) >> 1)) if <key>(bits & most) > infinity else mapped
+
+
+cdef inline key unordered(key mapped) noexcept nogil:
+    """The float's bits again."""
+    cdef key most = (<key>1 << (8 * sizeof(key) - 2)) - 1 + (<key>1 << (8 * sizeof(key) - 2))
+    return <key>(mapped ^ ((mapped >> (8 * sizeof(key) - 1)) & most))
+
+
+cdef inline key lowest(key* unused) noexcept nogil:
+    return <key>(-(<key>1 << (8 * sizeof(key) - 2)) - (<key>1 << (8 * sizeof(key) - 2)))
+
+
+cdef inline key larger(key a, key b) noexcept nogil:
+    return a if a > b else b
+
+
+# --- plane by plane --------------------------------------------------------------------------------------------------------------------
+
+
+cdef inline void fold_row(key* row, const key* x, Py_ssize_t size, Py_ssize_t stride, key infinity) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        row[i] = larger(row[i], ordered(x[i * stride], infinity))
+
+
+cdef void plane_boxes(
+    const key* x, image_layout at, scene image, boxes all, key infinity, key* row, key* y, Py_ssize_t stride_y
+) noexcept nogil:
+    """All boxes of one plane; ``row`` has room for a row of it, y is the output of this channel, regions ``stride_y`` apart."""
+    cdef Py_ssize_t r, region, i, j, k, start, stop, left, right
+    cdef const Py_ssize_t* rows
+    cdef const Py_ssize_t* columns
+    cdef key most
+    cdef key* out
+    for r in range(image.first, image.last):
+        region = all.order[r]
+        rows = all.rows + region * all.bins_h * 2
+        columns = all.columns + region * all.bins_w * 2
+        out = y + region * stride_y
+        left = image.right
+        right = image.left
+        for j in range(all.bins_w):
+            if columns[2 * j] < columns[2 * j + 1]:
+                left = min(left, columns[2 * j])
+                right = max(right, columns[2 * j + 1])
+        for i in range(all.bins_h):
+            start = rows[2 * i]
+            stop = rows[2 * i + 1]
+            for k in range(left, right):
+                row[k] = lowest(row)
+            for k in range(start, stop):
+                if at.stride_w == 1:
+                    fold_row(row + left, x + k * at.stride_h + left, right - left, 1, infinity)
+                else:
+                    fold_row(row + left, x + k * at.stride_h + left * at.stride_w, right - left, at.stride_w, infinity)
+            for j in range(all.bins_w):
+                if start >= stop or columns[2 * j] >= columns[2 * j + 1]:
+                    out[i * all.bins_w + j] = 0
+                    continue
+                most = row[columns[2 * j]]
+                for k in range(columns[2 * j] + 1, columns[2 * j + 1]):
+                    most = larger(most, row[k])
+                out[i * all.bins_w + j] = unordered(most)
+
+
+# --- interleaved -----------------------------------------------------------------------------------------------------------------------
+
+
+cdef void interleave(const key* x, image_layout at, scene image, Py_ssize_t count, key infinity, key* tile) noexcept nogil:
+    """tile[pixel, lane] for the image's rectangle; lanes beyond ``count`` hold anything and go nowhere."""
+    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
+    cdef Py_ssize_t h, w, c, width = image.right - image.left
+    cdef const key* source
+    cdef key* target
+    for h in range(image.top, image.bottom):
+        for c in range(count):
+            source = x + c * at.stride_c + h * at.stride_h + image.left * at.stride_w
+            target = tile + (h - image.top) * width * lanes + c
+            for w in range(width):
+                target[w * lanes] = ordered(source[w * at.stride_w], infinity)
+
+
+cdef void widen(const key* narrow, key* wide, Py_ssize_t pixels, Py_ssize_t distance) noexcept nogil:
+    """wide[i] = max(narrow[i], narrow[i + distance]) over pixels, the last ``distance`` of them left out."""
+    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
+    cdef Py_ssize_t i
+    for i in range((pixels - distance) * lanes):
+        wide[i] = larger(narrow[i], narrow[i + distance * lanes])
+
+
+cdef inline void box_row(const key* x, Py_ssize_t width, Py_ssize_t step, key* most) noexcept nogil:
+    """Fold a box row into ``most``; each pixel of x is the maximum of ``step`` neighbours."""
+    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
+    cdef Py_ssize_t i = 0, l
+    cdef const key* end = x + (width - step) * lanes
+    while i < width - step:
+        for l in range(LANE_BYTES // sizeof(key)):
+            most[l] = larger(most[l], x[i * lanes + l])
+        i += step
+    for l in range(LANE_BYTES // sizeof(key)):
+        most[l] = larger(most[l], end[l])
+
+
+cdef void block_boxes(
+    const key* tile, Py_ssize_t count, scene image, boxes all, key* small, key* y, Py_ssize_t stride_y
+) noexcept nogil:
+    """All boxes of a block of channels; y is the output of its first channel. ``small`` has room for one region's bins of all lanes."""
+    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
+    cdef Py_ssize_t width = image.right - image.left
+    cdef Py_ssize_t pixels = width * (image.bottom - image.top)
+    cdef Py_ssize_t bins = all.bins_h * all.bins_w
+    cdef Py_ssize_t r, region, i, j, h, l, c, start, stop, left, wide
+    cdef int level
+    cdef const key* table
+    cdef key most[MOST_LANES]
+    cdef key* out
+    for r in range(image.first, image.last):
+        region = all.order[r]
+        for j in range(all.bins_w):
+            left = all.columns[(region * all.bins_w + j) * 2]
+            wide = all.columns[(region * all.bins_w + j) * 2 + 1] - left
+            level = 0
+            while level < image.levels and (<Py_ssize_t>2 << level) <= wide:
+                level += 1
+            table = tile + (level * pixels + left - image.left) * lanes
+            for i in range(all.bins_h):
+                start = all.rows[(region * all.bins_h + i) * 2]
+                stop = all.rows[(region * all.bins_h + i) * 2 + 1]
+                out = small + (i * all.bins_w + j) * lanes
+                for l in range(LANE_BYTES // sizeof(key)):
+                    most[l] = lowest(small) if start < stop and wide > 0 else 0
+                if wide > 0:
+                    for h in range(start - image.top, stop - image.top):
+                        box_row(table + h * width * lanes, wide, <Py_ssize_t>1 << level, most)
+                for l in range(LANE_BYTES // sizeof(key)):
+                    out[l] = unordered(most[l])
+        out = y + region * stride_y
+        for c in range(count):
+            for i in range(bins):
+                out[c * bins + i] = small[i * lanes + c]
+
+
+cdef void block(
+    const key* x, image_layout at, scene image, boxes all, Py_ssize_t count, key infinity, key* scratch, key* y, Py_ssize_t stride_y
+) noexcept nogil:
+    """One block of ``count`` neighbouring channels of an image."""
+    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
+    cdef Py_ssize_t pixels = (image.right - image.left) * (image.bottom - image.top)
+    cdef key* small = scratch
+    cdef key* tile = scratch + all.bins_h * all.bins_w * lanes
+    cdef int level
+    interleave(x, at, image, count, infinity, tile)
+    for level in range(image.levels):
+        widen(tile + level * pixels * lanes, tile + (level + 1) * pixels * lanes, pixels, 1 << level)
+    block_boxes(tile, count, image, all, small, y, stride_y)
+
+
+# --- choosing --------------------------------------------------------------------------------------------------------------------------
+
+
+cdef scene survey(boxes all, Py_ssize_t first, Py_ssize_t last, Py_ssize_t channels, Py_ssize_t lanes) noexcept nogil:
+    """The rectangle of an image's boxes and the cheaper way to go through them."""
+    cdef scene s
+    cdef Py_ssize_t r, k, start, stop, high, wide, widest = 1, pixels
+    s.first = first
+    s.last = last
+    s.top = s.left = FARTHEST
+    s.bottom = s.right = 0
+    s.pixels = 0
+    for r in range(first, last):
+        high = wide = 0
+        for k in range(all.order[r] * all.bins_h, (all.order[r] + 1) * all.bins_h):
+            start = all.rows[2 * k]
+            stop = all.rows[2 * k + 1]
+            if start < stop:
+                high += stop - start
+                s.top = min(s.top, start)
+                s.bottom = max(s.bottom, stop)
+        for k in range(all.order[r] * all.bins_w, (all.order[r] + 1) * all.bins_w):
+            start = all.columns[2 * k]
+            stop = all.columns[2 * k + 1]
+            if start < stop:
+                wide += stop - start
+                widest = max(widest, stop - start)
+                s.left = min(s.left, start)
+                s.right = max(s.right, stop)
+        s.pixels += high * wide
+    if s.top >= s.bottom or s.left >= s.right:
+        s.top = s.bottom = s.left = s.right = 0
+    pixels = (s.bottom - s.top) * (s.right - s.left)
+    s.interleaved = s.pixels > 2 * pixels and channels >= lanes // 4
+    s.levels = 0
+    while s.levels < LEVELS and (2 << s.levels) <= widest and s.pixels > 4 * pixels * (s.levels + 1):
+        s.levels += 1
+    return s
+
+
+def box_max(
+    const key[:, :, :, :] x,
+    const Py_ssize_t[::1] order,
+    const Py_ssize_t[::1] begin,
+    const Py_ssize_t[:, :, ::1] rows,
+    const Py_ssize_t[:, :, ::1] columns,
+    key infinity,
+    key[:, :, :, ::1] y,
+    int threads,
+):
+    """y[r, c, i, j] = max of x[n, c, rows[r, i, 0]:rows[r, i, 1], columns[r, j, 0]:columns[r, j, 1]], 0 where that is empty.
+
+    Regions order[begin[n]:begin[n + 1]] belong to image n. x holds the bits of floats, ``infinity`` those of the type's infinity.
+    """
+    cdef Py_ssize_t images = x.shape[0], regions = y.shape[0], lanes = LANE_BYTES // sizeof(key)
+    cdef Py_ssize_t n, r, item, blocks, channels = x.shape[1], scratch = x.shape[3], need, stride_y
+    cdef boxes all
+    cdef image_layout at
+    cdef scene* scenes
+    cdef key* room
+    cdef key* out
+    cdef const key* base
+    all.bins_h = rows.shape[1]
+    all.bins_w = columns.shape[1]
+    if not (
+        threads > 0 and regions > 0 and channels > 0 and x.shape[2] > 0 and x.shape[3] > 0 and all.bins_h > 0 and all.bins_w > 0
+        and order.shape[0] == rows.shape[0] == columns.shape[0] == regions and rows.shape[2] == columns.shape[2] == 2
+        and begin.shape[0] == images + 1 and begin[0] == 0 and begin[images] == regions
+        and y.shape[1] == channels and y.shape[2] == all.bins_h and y.shape[3] == all.bins_w
+    ):
+        raise ValueError("box_max: sizes or threads out of range")
+    all.rows = &rows[0, 0, 0]
+    all.columns = &columns[0, 0, 0]
+    all.order = &order[0]
+    at.channels = channels
+    at.stride_n = x.strides[0] // <Py_ssize_t>sizeof(key)
+    at.stride_c = x.strides[1] // <Py_ssize_t>sizeof(key)
+    at.stride_h = x.strides[2] // <Py_ssize_t>sizeof(key)
+    at.stride_w = x.strides[3] // <Py_ssize_t>sizeof(key)
+    base = &x[0, 0, 0, 0]
+    out = &y[0, 0, 0, 0]
+    stride_y = channels * all.bins_h * all.bins_w
+    for r in range(regions):
+        if not 0 <= order[r] < regions or not bounded(&rows[r, 0, 0], all.bins_h, x.shape[2]) or not bounded(&columns[r, 0, 0], all.bins_w, x.shape[3]):
+            raise ValueError("box_max: a box outside the image")
+    scenes = <scene*>malloc(images * sizeof(scene))
+    if scenes == NULL:
+        raise MemoryError("no room for the kernel's scratch memory")
+    blocks = (channels + lanes - 1) // lanes
+    for n in range(images):
+        if not 0 <= begin[n] <= begin[n + 1] <= regions:
+            free(scenes)
+            raise ValueError("box_max: begin does not ascend")
+        scenes[n] = survey(all, begin[n], begin[n + 1], channels, lanes)
+        if scenes[n].interleaved:
+            need = (scenes[n].bottom - scenes[n].top) * (scenes[n].right - scenes[n].left) * (scenes[n].levels + 1)
+            scratch = max(scratch, (need + all.bins_h * all.bins_w) * lanes)
+    scratch = (scratch + 2 * lanes - 1) // lanes * lanes  # whole cache lines, and one more between threads
+    room = <key*>malloc(threads * scratch * sizeof(key))
+    if room == NULL:
+        free(scenes)
+        raise MemoryError("no room for the kernel's scratch memory")
+    with nogil:
+        for item in prange(images * blocks, num_threads=threads, schedule="dynamic"):
+            one_block(base, at, scenes, all, blocks, item, infinity, room + threadid() * scratch, out, stride_y)
+    free(room)
+    free(scenes)
+
+
+cdef inline bint bounded(const Py_ssize_t* bounds, Py_ssize_t bins, Py_ssize_t size) noexcept nogil:
+    """Whether every box lies inside."""
+    cdef Py_ssize_t i
+    cdef bint inside = True
+    for i in range(2 * bins):
+        inside = inside and 0 <= bounds[i] <= size
+    return inside
+
+
+cdef void one_block(
+    const key* x, image_layout at, const scene* scenes, boxes all, Py_ssize_t blocks, Py_ssize_t item, key infinity, key* scratch, key* y,
+    Py_ssize_t stride_y,
+) noexcept nogil:
+    """Item (image, block of channels), the way its image asks for."""
+    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
+    cdef scene image = scenes[item // blocks]
+    cdef Py_ssize_t first = item % blocks * lanes
+    cdef Py_ssize_t count = min(lanes, at.channels - first), c
+    cdef Py_ssize_t bins = all.bins_h * all.bins_w
+    x += item // blocks * at.stride_n + first * at.stride_c
+    y += first * bins
+    if image.interleaved and 4 * count >= lanes:
+        block(x, at, image, all, count, infinity, scratch, y, stride_y)
+    else:
+        for c in range(count):
+            plane_boxes(x + c * at.stride_c, at, image, all, infinity, scratch, y + c * bins, stride_y)

@@ -1,0 +1,29 @@
+"""The table of kernel builds: one row a CPU level, read by ``setup.py`` when building and by ``dispatch`` when choosing.
+
+Apart from both so that a build cannot exist for one and be unknown to the other. Imports nothing, since the build runs it before cypool exists.
+"""
+
+from typing import NamedTuple
+
+
+class Variant(NamedTuple):
+    """One build of the kernels."""
+
+    name: str  # of the package under cypool.kernels
+    level: int  # of x86-64 that it needs, as cpu.x86_64_level() counts
+    machines: tuple[str, ...]  # platform.machine() values it is for; empty: all
+    flags: tuple[str, ...]  # for the compiler, on top of the common ones
+
+
+X86 = ("x86_64", "AMD64")
+
+VARIANTS = (
+    Variant("baseline", 0, (), ()),
+    Variant("x86_64_v3", 3, X86, ("-march=x86-64-v3",)),
+    # gcc keeps to 256-bit vectors at this level unless told otherwise
+    Variant("x86_64_v4", 4, X86, ("-march=x86-64-v4", "-mprefer-vector-width=512")),
+)
+"""From the plainest to the fastest."""
+
+KERNELS = ("lp", "box_max", "cpu")
+"""The modules that every build has."""

@@ -1,0 +1,101 @@
+"""Builds the kernels: every source of cypool/kernels once for each CPU level that ``variants.py`` lists for this machine.
+
+Apart from pyproject.toml because the builds are a product of two tables, and because OpenMP has to be probed for.
+Environment: CYPOOL_DEBUG=1 builds with bounds checks and traps for undefined behaviour; CYPOOL_OPENMP=0 builds without threads.
+"""
+
+import os
+import platform
+import runpy
+import shutil
+import tempfile
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).parent
+KERNELS = ROOT / "cypool" / "kernels"
+TREE = ROOT / "build" / "cython"
+DEBUG = os.environ.get("CYPOOL_DEBUG", "0") not in ("", "0")
+
+table = runpy.run_path(str(KERNELS / "variants.py"))
+variants = [v for v in table["VARIANTS"] if not v.machines or platform.machine() in v.machines]
+
+FLAGS = ["-O3", "-g0", "-Wno-sign-compare", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+if DEBUG:
+    FLAGS = ["-O1", "-g", "-ffp-contract=off", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-fno-sanitize=alignment"]
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": DEBUG,
+    "wraparound": False,
+    "initializedcheck": DEBUG,
+    "nonecheck": DEBUG,
+    "cdivision": True,
+    "freethreading_compatible": True,
+}
+
+
+def copy_if_changed(source: Path, target: Path) -> None:
+    """Keep time stamps of what has not changed, so that an unchanged kernel is not compiled again."""
+    if not target.exists() or target.read_bytes() != source.read_bytes():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def extensions() -> list[Extension]:
+    """One extension a kernel and variant, each from its own copy of the sources under its real dotted name."""
+    for package in ("cypool", "cypool/kernels"):
+        (TREE / package).mkdir(parents=True, exist_ok=True)
+        (TREE / package / "__init__.py").touch()
+    result = []
+    for variant in variants:
+        folder = TREE / "cypool" / "kernels" / variant.name
+        for source in (*KERNELS.glob("*.pyx"), *KERNELS.glob("*.pxd"), KERNELS / variant.name / "__init__.py"):
+            copy_if_changed(source, folder / source.name)
+        for kernel in table["KERNELS"]:
+            name = f"cypool.kernels.{variant.name}.{kernel}"
+            result.append(Extension(name, [str((folder / f"{kernel}.pyx").relative_to(ROOT))], extra_compile_args=[*FLAGS, *variant.flags]))
+    return cythonize(
+        result,
+        include_path=[str(TREE)],
+        compiler_directives=DIRECTIVES,
+        compile_time_env=None,
+        nthreads=0,
+        quiet=True,
+        force=DEBUG,
+    )
+
+
+class BuildKernels(build_ext):
+    """build_ext that asks the compiler for OpenMP first, and goes on without it, saying so, where there is none."""
+
+    def openmp_works(self) -> bool:
+        """Whether a program that uses OpenMP compiles and links."""
+        if os.environ.get("CYPOOL_OPENMP", "1") == "0":
+            return False
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "probe.c")
+            source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
+            try:
+                objects = self.compiler.compile([str(source)], output_dir=folder, extra_postargs=["-fopenmp"])
+                self.compiler.link_executable(objects, "probe", output_dir=folder, extra_postargs=["-fopenmp"])
+            except Exception:
+                return False
+            return True
+
+    def build_extensions(self) -> None:
+        """Compile, with as many jobs as there are processors unless told otherwise."""
+        if self.openmp_works():
+            for extension in self.extensions:
+                extension.extra_compile_args.append("-fopenmp")
+                extension.extra_link_args.append("-fopenmp")
+        else:
+            print("cypool: the compiler has no OpenMP; building kernels that use one thread")
+        self.parallel = self.parallel or os.cpu_count()
+        super().build_extensions()
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildKernels})
