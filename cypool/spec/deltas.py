@@ -27,7 +27,7 @@ COLLECTIONS: Mapping[str, Callable[[Table, str], dict[str, Any]]] = {
 SINGLES: Mapping[str, Callable[[Table, str], Any]] = {
     "summary": lambda table, key: table.take(key, str),
     "function": lambda table, key: table.take(key, bool),
-    "support_level": lambda table, key: table.take(key, str),
+    "support_level": lambda table, key: table.choice(key, ("common", "experimental")),
     "deprecated": lambda table, key: table.take(key, bool),
     "shape_inference": lambda table, key: table.take(key, bool),
     "inference_gaps": records.gaps,

@@ -23,7 +23,6 @@ ELEMENT_TYPES = frozenset(
 )
 """ONNX's short names of element types."""
 
-
 Spanned: TypeAlias = tuple[Example, tuple[int, ...]]
 """An example and the versions it belongs to."""
 
@@ -47,6 +46,8 @@ def operands(table: Table, key: str) -> dict[str, Operand]:
         if operand.name in found:
             entry.refuse("stands there twice")
         found[operand.name] = operand
+    if not found:
+        table.refuse("is missing or empty", key)
     return found
 
 
@@ -78,13 +79,7 @@ def gaps(table: Table, key: str) -> tuple[InferenceGap, ...]:
     found = []
     for entry in table.tables(key):
         with entry:
-            found.append(
-                InferenceGap(
-                    text=entry.take("text", str),
-                    shapes=_shapes(entry),
-                    attributes=_given(entry),
-                )
-            )
+            found.append(InferenceGap(text=entry.take("text", str), shapes=_shapes(entry), attributes=_given(entry)))
     return tuple(found)
 
 
@@ -92,7 +87,7 @@ def ruling(table: Table, since_versions: Sequence[int]) -> Ruling:
     """One ruling; it holds for all of an operator's versions unless it has ``since`` or ``until``."""
     with table:
         return Ruling(
-            id=table.take("id", str),
+            id=_id(table, "id"),
             question=table.take("question", str),
             choice=table.take("choice", str),
             evidence=table.take("evidence", str),
@@ -110,7 +105,7 @@ def example(table: Table, since_versions: Sequence[int]) -> Spanned:
         with table.table("inputs") as entries:
             for name in entries:
                 with entries.table(name) as entry:
-                    inputs.append((name, entry.list_of("shape", int), entry.numbers("data")))
+                    inputs.append((name, entry.sizes("shape"), entry.numbers("data")))
         return Example(title=title, inputs=tuple(inputs), attributes=_given(table)), span
 
 
@@ -127,9 +122,7 @@ def conform(value: Any, attribute_type: str) -> AttributeValue | None:
 
 def _attribute(name: str, table: Table) -> Attribute:
     with table:
-        kind = table.take("type", str)
-        if kind not in ATTRIBUTE_TYPES:
-            table.refuse(f"expected one of {', '.join(ATTRIBUTE_TYPES)}, got {kind!r}", "type")
+        kind = table.choice("type", ATTRIBUTE_TYPES)
         required = table.take("required", bool, False)
         default = None
         if "default" in table:
@@ -139,8 +132,9 @@ def _attribute(name: str, table: Table) -> Attribute:
                 table.refuse(f"expected {kind}, got {came!r}", "default")
             if required:
                 table.refuse("a required attribute has no default", "default")
-        if "length" in table and not is_list(kind):
-            table.refuse(f"{kind} has no length", "length")
+        for limit in ("minimum", "above", "finite", "length"):
+            if limit in table and (kind == "STRING" or (limit == "length" and not is_list(kind))):
+                table.refuse(f"{kind} has no such limit", limit)
         return Attribute(
             name=name,
             type=kind,
@@ -176,10 +170,18 @@ def _operand(table: Table) -> Operand:
         return operand
 
 
+def _id(table: Table, key: str) -> str:
+    """A short lower-case name, fit for a report's column or a file's name."""
+    name = table.take(key, str)
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        table.refuse(f"expected lower-case words joined by hyphens, got {name!r}", key)
+    return name
+
+
 def _reading(table: Table) -> Reading:
     with table:
         return Reading(
-            name=table.take("name", str),
+            name=_id(table, "name"),
             text=table.take("text", str),
             followed_by=table.list_of("followed_by", str, ()),
             legitimate=table.take("legitimate", bool, True),
@@ -196,7 +198,7 @@ def _given(table: Table) -> tuple[tuple[str, AttributeValue], ...]:
 
 def _shapes(table: Table) -> tuple[tuple[int, ...], ...]:
     found = table.list_of("shapes", list)
-    if any(type(size) is not int for shape in found for size in shape):
+    if not found or any(type(size) is not int or size < 0 for shape in found for size in shape):
         table.refuse(f"expected lists of sizes, got {list(found)}", "shapes")
     return tuple(tuple(shape) for shape in found)
 

@@ -6,7 +6,7 @@ Apart from the loader, which is left with saying what the keys mean.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
@@ -78,6 +78,20 @@ class Table:
     def maybe(self, key: str, kind: type[T]) -> T | None:
         """The key's value as ``take`` gives it, or None where the key is absent."""
         return self.take(key, kind) if key in self._entries else None
+
+    def choice(self, key: str, options: Collection[str]) -> str:
+        """The key's value, which must be one of the options."""
+        value = self.take(key, str)
+        if value not in options:
+            self.refuse(f"expected one of {', '.join(options)}, got {value!r}", key)
+        return value
+
+    def sizes(self, key: str) -> tuple[int, ...]:
+        """A list of sizes, each 0 or more."""
+        values = self.list_of(key, int)
+        if any(value < 0 for value in values):
+            self.refuse(f"expected sizes of 0 or more, got {list(values)}", key)
+        return values
 
     def take_any(self, key: str) -> Any:
         """The key's value, whatever its type; the caller judges it."""
