@@ -84,7 +84,7 @@ def _runtime(header: Header, name: str, results: Sequence[Result]) -> Renderable
         if finding.name:
             text.append(f": {finding.name}", "default")
         text.append(f"\n{finding.example.case}", "dim")
-        if finding.example.message and finding.example.message != finding.name:
+        if finding.example.message and finding.example.message != finding.example.fault:
             text.append(f"\n{_one_line(finding.example.message)}", "dim")
         found.add_row(f"{finding.count:,}", text)
     parts.append(found)

@@ -27,7 +27,7 @@ ACCEPTED_INVALID = "accepted what is invalid"
 CRASHED = "crashed"
 TIMED_OUT = "timed out"
 
-VERDICTS = (PASS, READS_DIFFERENTLY, WRONG_VALUE, WRONG_SHAPE, WRONG_TYPE, UNSUPPORTED, ERROR, ACCEPTED_INVALID, CRASHED, TIMED_OUT)
+VERDICTS = (PASS, READS_DIFFERENTLY, WRONG_VALUE, WRONG_SHAPE, WRONG_TYPE, ERROR, ACCEPTED_INVALID, CRASHED, TIMED_OUT, UNSUPPORTED)
 CONFORMS = frozenset({PASS, READS_DIFFERENTLY})
 """The verdicts that do not count against a runtime. Unsupported is not one of them: who has not answered has not passed."""
 

@@ -93,7 +93,11 @@ def legend(results: Iterable[Result]) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Cases of one runtime that went wrong in one way; ``example`` is the one with the smallest inputs."""
+    """Cases of one runtime that went wrong in one way.
+
+    ``name`` is the way's, where it has one: the ruling and the recorded reading or fault followed, what was let through, or the rulings at
+    stake; what went by the same message shows that in ``example``, the case with the smallest inputs.
+    """
 
     verdict: str
     name: str
@@ -102,33 +106,35 @@ class Finding:
 
 
 def _name(result: Result) -> str:
-    """What to call the way in which a case went wrong: the reading followed, the fault let through, the message, or the ruling at stake."""
     if result.reading:
-        return result.reading
+        ruling = next(ruling for ruling, names in result.readings.items() if result.reading in names)
+        return f"{ruling}: {result.reading}"
     if result.verdict == compare.ACCEPTED_INVALID:
         return result.fault or ""
-    if result.verdict in (compare.ERROR, compare.CRASHED):
-        return _gist(result.message)
-    if result.verdict == compare.UNSUPPORTED:
-        return ""
-    return f"on {', '.join(result.rulings)}" if result.rulings else ""
+    if result.verdict in BY_VALUE and result.rulings:
+        return f"on {', '.join(result.rulings)}"
+    return ""
 
 
-def _gist(message: str) -> str:
-    """The message with what differs from case to case taken out: quoted names, numbers, all but the first line."""
-    first = message.partition("\n")[0]
-    return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"", "…", first))[:100]
+BY_VALUE = frozenset({compare.WRONG_VALUE, compare.WRONG_SHAPE, compare.WRONG_TYPE})
+BY_MESSAGE = frozenset({compare.ERROR, compare.CRASHED})
+
+
+def _gist(result: Result) -> str:
+    """What tells one message from another, once all that differs from case to case is taken out: quoted names, numbers, further lines."""
+    first = result.message.partition("\n")[0] if result.verdict in BY_MESSAGE else ""
+    return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"|\([^)]*\)", "…", first))[:100]
 
 
 def findings(results: Iterable[Result]) -> list[Finding]:
-    """What one runtime did other than pass, grouped, worst verdicts last as in the legend and larger groups first."""
-    groups: dict[tuple[str, str], list[Result]] = {}
+    """What one runtime did other than pass, grouped, verdicts in their usual order and larger groups first."""
+    groups: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.verdict != compare.PASS:
-            groups.setdefault((result.verdict, _name(result)), []).append(result)
+            groups.setdefault((result.verdict, _name(result), _gist(result)), []).append(result)
     found = [
         Finding(verdict, name, len(group), min(group, key=lambda result: (result.elements, len(result.case), result.case)))
-        for (verdict, name), group in groups.items()
+        for (verdict, name, _), group in groups.items()
     ]
     return sorted(found, key=lambda finding: (compare.VERDICTS.index(finding.verdict), -finding.count, finding.name))
 
@@ -159,10 +165,10 @@ class Summary:
     def __str__(self) -> str:
         """The line."""
         verdict = "conforms" if self.conforming == self.cases else "deviates"
-        distance = "" if self.ulp is None else f"; largest distance where it passes: {self.ulp:,} ULP"
+        distance = "" if self.ulp is None else f", at most {self.ulp:,} ULP off where it passes"
         return (
-            f"{self.runtime} {self.version}".rstrip() + f" {verdict}: {self.conforming:,} of {self.cases:,} cases conform, "
-            f"computes in {self.cells_computed} of {self.cells} cells{distance}"
+            f"{self.runtime} {self.version}".rstrip() + f" {verdict}: {self.conforming:,} of {self.cases:,} cases conform; "
+            f"it computes in {self.cells_computed} of {self.cells} cells{distance}"
         )
 
 

@@ -43,7 +43,9 @@ class Tensor:
 
     @classmethod
     def of(cls, name: str, array: np.ndarray[Any, Any]) -> Tensor:
-        """The tensor that holds ``array``."""
+        """The tensor that holds ``array``; TypeError where its elements are of no type above."""
+        if array.dtype not in TYPES:
+            raise TypeError(f"{name} holds {array.dtype}, which is none of {', '.join(DTYPES)}")
         return cls(name, TYPES[array.dtype], array.shape, np.ascontiguousarray(array).tobytes())
 
     @property

@@ -1,0 +1,118 @@
+"""A run's records, there and back, and what the report makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from cypool.conformance import records, report
+from cypool.conformance.protocol import Description
+from cypool.conformance.records import Header, RecordError, Result
+
+
+def result(runtime: str, case: str, verdict: str, fault: str | None = None, elements: int = 2, message: str = "", ulp: int | None = None,
+           reading: str = "", readings: Mapping[str, tuple[str, ...]] | None = None, rulings: tuple[str, ...] = ()) -> Result:  # fmt: skip
+    version, type, _ = case.split("/")
+    op, _, since = version.partition("-")
+    return Result(runtime, case, op, int(since), type, fault, rulings, elements, verdict, "", message, ulp, reading, readings or {}, "")
+
+
+HEADER = Header("0.1.0", {"good": Description("good", "1.0"), "bad": Description("bad", "")}, 5, "onnx")
+RESULTS = [
+    result("good", "MaxRoiPool-1/float/a", "pass", ulp=0),
+    result("good", "GlobalLpPool-22/bfloat16/a", "pass", ulp=1),
+    result("good", "GlobalLpPool-22/float/a", "reads it differently", ulp=9, reading="other", readings={"nan": ("other",)}),
+    result("good", "GlobalLpPool-2/float/a", "pass", ulp=0, readings={"nan": ("as ruled", "other")}),
+    result("good", "GlobalLpPool-2/float/b", "pass", fault="p is 0"),
+    result("bad", "MaxRoiPool-1/float/a", "wrong value", reading="naive", readings={"sum": ("naive",)}, message="Y is 1, expected 2"),
+    result("bad", "GlobalLpPool-22/bfloat16/a", "unsupported"),
+    result("bad", "GlobalLpPool-22/float/a", "error", message="No kernel 17 of 'X'"),
+    result("bad", "GlobalLpPool-2/float/a", "error", elements=1, message="No kernel 18 of 'Y'\nmore"),
+    result("bad", "GlobalLpPool-2/float/b", "accepted what is invalid", fault="p is 0"),
+]
+
+
+def lines() -> list[str]:
+    return [records.line(record) for record in (HEADER.to_json(), *(found.to_json() for found in RESULTS), records.end(len(RESULTS)))]
+
+
+def test_a_run_comes_back_from_its_lines() -> None:
+    assert records.read(lines()) == (HEADER, RESULTS)
+
+
+def test_every_record_is_one_line() -> None:
+    assert all(line.count("\n") == 1 and line.endswith("\n") for line in lines())
+
+
+@pytest.mark.parametrize(
+    "damaged", [lines()[:-1], lines()[1:], lines()[:3] + lines()[4:], [], lines()[:1], [*lines()[:-1], lines()[-1][:9]], ["[]", "[]"]]
+)
+def test_a_file_cut_short_is_refused(damaged: list[str]) -> None:
+    with pytest.raises(RecordError):
+        records.read(damaged)
+
+
+def test_rows_go_by_operator_then_version_as_a_number_then_type_in_the_order_of_onnx() -> None:
+    assert report.matrix(HEADER, RESULTS).rows == (
+        ("GlobalLpPool-2", "float"),
+        ("GlobalLpPool-22", "float"),
+        ("GlobalLpPool-22", "bfloat16"),
+        ("MaxRoiPool-1", "float"),
+    )
+
+
+def test_the_matrix_in_markdown() -> None:
+    assert report.markdown(HEADER, RESULTS) == (
+        "| operator-version | type | good 1.0 | bad |\n"
+        "|---|---|---|---|\n"
+        "| GlobalLpPool-2 | float | 2 pass | 1 error, 1 accepted |\n"
+        "| GlobalLpPool-22 | float | 1 differ | 1 error |\n"
+        "| GlobalLpPool-22 | bfloat16 | 1 pass | 1 unsupported |\n"
+        "| MaxRoiPool-1 | float | 1 pass | 1 wrong |\n"
+        "| all |  | 4 pass, 1 differ | 1 wrong, 2 error, 1 accepted, 1 unsupported |\n"
+        "\n"
+        "- pass: the right answer; of an invalid model or input: refused\n"
+        "- differ: another recorded reading of a place where the standard is silent\n"
+        "- wrong: a value that no reading of the standard gives\n"
+        "- error: a valid model or input was refused\n"
+        "- accepted: an invalid model or input was not refused\n"
+        "- unsupported: the runtime says that it does not have this operator version or type\n"
+        "\n"
+        "- good 1.0 conforms: 5 of 5 cases conform; it computes in 4 of 4 cells, at most 1 ULP off where it passes\n"
+        "- bad deviates: 0 of 5 cases conform; it computes in 1 of 4 cells\n"
+    )
+
+
+def test_findings_group_what_went_wrong_alike_and_show_the_smallest() -> None:
+    found = report.findings(report.of_runtime("bad", RESULTS))
+    assert [(finding.verdict, finding.name, finding.count, finding.example.case) for finding in found] == [
+        ("wrong value", "sum: naive", 1, "MaxRoiPool-1/float/a"),
+        ("error", "", 2, "GlobalLpPool-2/float/a"),
+        ("accepted what is invalid", "p is 0", 1, "GlobalLpPool-2/float/b"),
+        ("unsupported", "", 1, "GlobalLpPool-22/bfloat16/a"),
+    ]
+
+
+def test_a_pass_is_no_finding_and_a_difference_is_one() -> None:
+    (found,) = report.findings(report.of_runtime("good", RESULTS))
+    assert (found.verdict, found.name) == ("reads it differently", "nan: other")
+
+
+def test_a_wrong_value_on_a_silence_names_it() -> None:
+    (found,) = report.findings([result("x", "MaxRoiPool-1/float/a", "wrong value", rulings=("nan", "rank"))])
+    assert found.name == "on nan, rank"
+
+
+def test_the_fingerprint_is_the_reading_that_agrees_most_often() -> None:
+    assert report.readings(report.of_runtime("good", RESULTS)) == [("nan", "other", 2, 2)]
+    assert report.readings(report.of_runtime("bad", RESULTS)) == [("sum", "naive", 1, 1)]
+
+
+def test_unsupported_does_not_conform() -> None:
+    assert not result("x", "MaxRoiPool-1/float/a", "unsupported").conforms
+    assert result("x", "MaxRoiPool-1/float/a", "reads it differently").conforms
+
+
+def test_every_verdict_has_a_word_and_a_meaning() -> None:
+    assert set(report.SHORT) == set(report.LEGEND) == set(report.compare.VERDICTS)
