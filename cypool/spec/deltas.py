@@ -17,6 +17,8 @@ from cypool.spec.strict import Table
 Fields: TypeAlias = dict[str, Any]
 """A version under construction: the model's field names; collections are dicts by record name."""
 
+Constraints: TypeAlias = dict[str, TypeConstraint]
+
 COLLECTIONS: Mapping[str, Callable[[Table, str], dict[str, Any]]] = {
     "attributes": records.attributes,
     "inputs": records.operands,
@@ -46,7 +48,7 @@ def first(entry: Table) -> Fields:
 def changed(before: Fields, entry: Table) -> Fields:
     """The fields of a later version, from those of the one before; SpecValueError where a verb does not fit them."""
     after = {key: dict(value) if isinstance(value, dict) else value for key, value in before.items()}
-    for verb, apply in (("add", _add), ("replace", _replace), ("remove", _remove)):
+    for verb, apply in (("replace", _replace), ("add", _add), ("remove", _remove)):
         if verb in entry:
             with entry.table(verb) as delta:
                 apply(before, after, delta)
@@ -58,7 +60,7 @@ def _add(before: Fields, after: Fields, delta: Table) -> None:
         if key not in delta:
             continue
         if key == "types":
-            after[key].update(_widened(before[key], delta))
+            _widen(before[key], after[key], delta)
             continue
         for name, record in read(delta, key).items():
             if name in before[key]:
@@ -66,19 +68,17 @@ def _add(before: Fields, after: Fields, delta: Table) -> None:
             after[key][name] = record
 
 
-def _widened(before: Mapping[str, TypeConstraint], delta: Table) -> dict[str, TypeConstraint]:
-    """New constraints, given whole, and those that take in more types, given as a list of them."""
-    found = {}
+def _widen(before: Constraints, after: Constraints, delta: Table) -> None:
+    """Take in constraints that are new, given whole, and types that are new to one that was there, given as a list."""
     with delta.table("types") as entries:
         for name in entries:
             if name not in before:
-                found[name] = records.constraint(name, entries)
+                after[name] = records.constraint(name, entries)
                 continue
             more = records.element_types(entries, name)
             if again := set(more) & set(before[name].allowed):
                 entries.refuse(f"{', '.join(sorted(again))} is there already", name)
-            found[name] = dataclasses.replace(before[name], allowed=before[name].allowed + more)
-    return found
+            after[name] = dataclasses.replace(after[name], allowed=after[name].allowed + more)
 
 
 def _replace(before: Fields, after: Fields, delta: Table) -> None:
@@ -102,7 +102,7 @@ def _remove(before: Fields, after: Fields, delta: Table) -> None:
         if key not in delta:
             continue
         if key == "types":
-            after[key].update(_narrowed(before[key], delta))
+            _narrow(before[key], after[key], delta)
             continue
         for name in delta.list_of(key, str):
             if name not in before[key]:
@@ -110,9 +110,8 @@ def _remove(before: Fields, after: Fields, delta: Table) -> None:
             del after[key][name]
 
 
-def _narrowed(before: Mapping[str, TypeConstraint], delta: Table) -> dict[str, TypeConstraint]:
-    """Constraints that lose the listed types."""
-    found = {}
+def _narrow(before: Constraints, after: Constraints, delta: Table) -> None:
+    """Take the listed types out of constraints."""
     with delta.table("types") as entries:
         for name in entries:
             if name not in before:
@@ -120,5 +119,4 @@ def _narrowed(before: Mapping[str, TypeConstraint], delta: Table) -> dict[str, T
             fewer = records.element_types(entries, name)
             if unknown := set(fewer) - set(before[name].allowed):
                 entries.refuse(f"{', '.join(sorted(unknown))} is not there to be removed", name)
-            found[name] = dataclasses.replace(before[name], allowed=tuple(t for t in before[name].allowed if t not in fewer))
-    return found
+            after[name] = dataclasses.replace(after[name], allowed=tuple(t for t in after[name].allowed if t not in fewer))

@@ -88,6 +88,7 @@ def _misfits(version: Version) -> Iterator[str]:
     used = {operand.type for operand in version.inputs + version.outputs}
     yield from (f"no operand has the type {name}" for name in sorted(constraints - used))
     yield from (f"there is no type constraint {name}" for name in sorted(used - constraints))
+    yield from (f"{constraint.name} allows no type" for constraint in version.types if not constraint.allowed)
 
     bound = {term.what for operand in version.inputs for term in shapes.parse(operand.shape).terms}
     sized = {a.name for a in version.attributes if a.type in ("INT", "INTS")}

@@ -12,10 +12,10 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 from cypool.errors import SpecValueError
-from cypool.spec.model import AttributeValue, Version
+from cypool.spec.model import AttributeValue, Operand, Version
 
 Dimension: TypeAlias = int | str | None
 Shape: TypeAlias = tuple[Dimension, ...]
@@ -40,10 +40,6 @@ class Rule(NamedTuple):
         """All terms, the star's last."""
         return self.fixed if self.star is None else (*self.fixed, self.star)
 
-    def fits(self, rank: int) -> bool:
-        """Whether a shape of that rank can follow the rule."""
-        return rank == len(self.fixed) or (self.star is not None and rank > len(self.fixed))
-
 
 @functools.cache
 def parse(rule: str) -> Rule:
@@ -67,13 +63,12 @@ def parse(rule: str) -> Rule:
 
 
 @functools.cache
-def _terms(rule: str, rank: int) -> tuple[Term, ...]:
-    """The rule's terms for a shape of that rank: the star written out, its dimensions named ``D*1``, ``D*2``."""
+def _terms(rule: str, many: int) -> tuple[Term, ...]:
+    """The rule's terms with the star written out that many times, its dimensions named ``D*1``, ``D*2``."""
     fixed, star = parse(rule)
     if star is None:
         return fixed
-    many = range(1, rank - len(fixed) + 1)
-    return fixed + tuple(star if isinstance(star.what, int) else Term(f"{star.what}*{i}") for i in many)
+    return fixed + tuple(star if isinstance(star.what, int) else Term(f"{star.what}*{i}") for i in range(1, many + 1))
 
 
 def infer(version: Version, input_shapes: Sequence[Shape], attributes: Mapping[str, AttributeValue]) -> tuple[Shape, ...]:
@@ -93,23 +88,21 @@ def infer(version: Version, input_shapes: Sequence[Shape], attributes: Mapping[s
         names = ", ".join(operand.name for operand in version.inputs)
         raise SpecValueError(f"{version.name}: {len(input_shapes)} inputs, expected {len(version.inputs)} ({names})")
     known: dict[str, Dimension] = {}
-    many = 0
+    many: int | None = None
     for operand, shape in zip(version.inputs, input_shapes, strict=True):
-        rule = parse(operand.shape)
-        if not rule.fits(len(shape)):
-            _refuse(version, operand.name, shape, operand.shape)
-        if rule.star:
-            many = len(shape) - len(rule.fixed)
-        for (what, _), size in zip(_terms(operand.shape, len(shape)), shape, strict=True):
+        fixed, star = parse(operand.shape)
+        extra = len(shape) - len(fixed)
+        if extra < 0 or (extra if star is None else many not in (None, extra)):
+            _refuse(version, operand, shape)
+        if star is not None:
+            many = extra
+        for (what, _), size in zip(_terms(operand.shape, extra), shape, strict=True):
             before = what if isinstance(what, int) else known.get(what)
             if before != size and isinstance(before, int) and isinstance(size, int):
-                _refuse(version, operand.name, shape, operand.shape, f", {what} being {before}" if before != what else "")
+                _refuse(version, operand, shape, "" if before == what else f", {str(what).replace('*', '')} being {before}")
             if isinstance(what, str):
-                known[what] = min(before, size, key=_vagueness)
-    return tuple(
-        tuple(_size(term, known, attributes) for term in _terms(operand.shape, len(parse(operand.shape).fixed) + many))
-        for operand in version.outputs
-    )
+                known[what] = size if isinstance(size, int) or before is None else before
+    return tuple(tuple([_size(term, known, attributes) for term in _terms(operand.shape, many or 0)]) for operand in version.outputs)
 
 
 def written(rule: str) -> str:
@@ -125,11 +118,6 @@ def written(rule: str) -> str:
     return _tuple(words)
 
 
-def _vagueness(dimension: Dimension) -> int:
-    """How little is known of a dimension: a number says most."""
-    return 0 if isinstance(dimension, int) else 2 if dimension is None else 1
-
-
 def _size(term: Term, known: Mapping[str, Dimension], attributes: Mapping[str, AttributeValue]) -> Dimension:
     what, element = term
     if isinstance(what, int):
@@ -142,9 +130,9 @@ def _size(term: Term, known: Mapping[str, Dimension], attributes: Mapping[str, A
     return size
 
 
-def _refuse(version: Version, operand: str, shape: Shape, rule: str, why: str = "") -> None:
+def _refuse(version: Version, operand: Operand, shape: Shape, why: str = "") -> NoReturn:
     came = _tuple(["?" if size is None else str(size) for size in shape])
-    raise SpecValueError(f"{version.name}: {operand} has shape {came}, expected {written(rule)}{why}")
+    raise SpecValueError(f"{version.name}: {operand.name} has shape {came}, expected {written(operand.shape)}{why}")
 
 
 def _tuple(words: Sequence[str]) -> str:

@@ -1,0 +1,91 @@
+"""The rulings: which silences are ruled on, by which names cases and reports know their readings, and figures that the texts state."""
+
+import math
+
+import numpy as np
+
+from cypool import spec
+
+RULINGS = {
+    "GlobalLpPool": {
+        "sign": ["no-abs"],
+        "sum-or-mean": ["mean"],
+        "p-range": ["any-p"],
+        "accumulation": ["naive"],
+        "overflow-to-inf": [],
+        "nan-and-inf": [],
+        "rank": ["no-rank-2", "at-most-5"],
+        "empty-plane": [],
+        "empty-batch": [],
+    },
+    "MaxRoiPool": {
+        "bin-precision": ["exact"],
+        "coordinate-ties": ["half-to-even", "floor-plus-half"],
+        "nan": ["restart", "never", "only-first"],
+        "all-minus-inf": ["lowest-finite"],
+        "double-precision": ["float32"],
+        "batch-index": ["truncate"],
+        "coordinate-finite": ["accepted"],
+        "large-coordinates": ["wrap"],
+        "scale-range": ["any-scale"],
+        "pooled-shape": [],
+        "shapes": [],
+        "no-rois": [],
+        "signed-zero": [],
+    },
+}
+
+
+def test_ids_and_readings_stay_what_reports_know_them_by() -> None:
+    assert set(RULINGS) == set(spec.operators())
+    for version in spec.versions():
+        found = {ruling.id: [reading.name for reading in ruling.readings] for ruling in version.rulings}
+        assert found == RULINGS[version.op], version.name
+
+
+def test_only_readings_of_a_true_silence_are_legitimate() -> None:
+    legitimate = {reading.name for v in spec.versions() for ruling in v.rulings for reading in ruling.readings if reading.legitimate}
+    assert legitimate == {"exact", "half-to-even", "floor-plus-half", "no-rank-2"}
+
+
+def test_every_other_reading_says_who_follows_it() -> None:
+    assert all(reading.followed_by for v in spec.versions() for ruling in v.rulings for reading in ruling.readings)
+
+
+def _evidence(op: str, id: str) -> str:
+    ruling = spec.resolve(op).ruling(id)
+    assert ruling is not None
+    return " ".join([ruling.choice, ruling.evidence, *(reading.text for reading in ruling.readings)])
+
+
+def test_as_many_pairs_of_extent_and_bins_hang_on_precision_as_the_ruling_says() -> None:
+    parted = 0
+    for bins in range(1, 33):
+        extents = np.arange(1, 1025)[:, None]
+        index = np.arange(bins)
+        width = extents.astype(np.float32) / np.float32(bins)
+        starts, ends = np.floor(index.astype(np.float32) * width), np.ceil((index + 1).astype(np.float32) * width)
+        parted += int(np.any((starts != index * extents // bins) | (ends != -(-(index + 1) * extents // bins)), axis=1).sum())
+    assert parted == 963
+    assert "Of the 32768 pairs of an extent up to 1024 and up to 32 bins, 963 have bounds" in _evidence("MaxRoiPool", "bin-precision")
+
+
+def test_the_bounds_that_the_ruling_on_precision_names() -> None:
+    text = _evidence("MaxRoiPool", "bin-precision")
+    assert math.ceil(np.float32(7) * (np.float32(57) / np.float32(7))) == 58
+    assert math.ceil(np.float32(21) * (np.float32(3) / np.float32(21))) == 4
+    assert "extent of 57 in 7 bins the last ends at 58" in text
+    assert "extent 3 in 21 bins at 3" in text
+    assert np.float32(5) * np.float32(0.7) == 3.5
+    assert 5 * float(np.float32(0.7)) < 3.5
+    assert "coordinate 5 at a spatial_scale of 0.7 (in float32 a little less) is 3, not 4" in text
+
+
+def test_the_numbers_that_the_rulings_on_norms_name() -> None:
+    assert "gives 2.0800838" in _evidence("GlobalLpPool", "sign")
+    assert math.isclose(9 ** (1 / 3), 2.0800838, rel_tol=1e-7)
+    assert "gives 3.5355" in _evidence("GlobalLpPool", "sum-or-mean")
+    assert math.isclose(math.sqrt(25 / 2), 3.5355, rel_tol=1e-4)
+    assert "float [1e30, 1e30] gives 1.4142135e30, float16 [300, 300] gives 424.25" in _evidence("GlobalLpPool", "accumulation")
+    assert np.float32(math.sqrt(2) * float(np.float32(1e30))) == np.float32(1.4142135e30)
+    assert np.float16(math.hypot(300, 300)) == 424.25
