@@ -1,0 +1,119 @@
+"""A version as a flat list of facts in words, and two versions compared fact by fact.
+
+Apart from the model so that documents and the command line say the same, and a difference is always worked out and never written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cypool.spec.model import Attribute, AttributeValue, Operand, TypeConstraint, Version
+from cypool.spec.shapes import written
+
+
+class Difference(NamedTuple):
+    """A fact that two versions do not share; an empty text where one of them does not state it."""
+
+    thing: str
+    field: str
+    old: str
+    new: str
+
+
+def facts(version: Version) -> dict[tuple[str, str], str]:
+    """All that a version says, by thing (``operator``, ``attribute p``, ``input X``) and field; the rulings are not among it.
+
+    >>> from cypool import spec
+    >>> facts(spec.version("GlobalLpPool-1"))["attribute p", "values"]
+    'above 0, infinity too'
+    """
+    found = {("operator", field): text for field, text in _operator(version)}
+    for attribute in version.attributes:
+        found |= {(f"attribute {attribute.name}", field): text for field, text in _attribute(attribute)}
+    for side, operands in (("input", version.inputs), ("output", version.outputs)):
+        for operand in operands:
+            found |= {(f"{side} {operand.name}", field): text for field, text in _operand(operand)}
+    for constraint in version.types:
+        found |= {(f"type {constraint.name}", field): text for field, text in _constraint(constraint)}
+    return found
+
+
+def differences(old: Version, new: Version) -> tuple[Difference, ...]:
+    """What two versions say differently, in the order of the newer one's facts, with what it lost at the end.
+
+    >>> from cypool import spec
+    >>> differences(spec.version("GlobalLpPool-2"), spec.version("GlobalLpPool-22"))[0].new
+    'float16, float, double, bfloat16'
+    """
+    before, after = facts(old), facts(new)
+    return tuple(Difference(*key, before.get(key, ""), after.get(key, "")) for key in after | before if before.get(key) != after.get(key))
+
+
+def opsets(version: Version) -> str:
+    """The opsets that a version is in force at, in words.
+
+    >>> from cypool import spec
+    >>> [opsets(version) for version in spec.operator("GlobalLpPool").versions]
+    ['1', '2 to 21', 'from 22 on']
+    """
+    if version.until_version is None:
+        return f"from {version.since_version} on"
+    last = version.until_version
+    return str(last) if last == version.since_version else f"{version.since_version} to {last}"
+
+
+def value_in_words(value: AttributeValue) -> str:
+    """An attribute's value: a list in brackets."""
+    return "[" + ", ".join(map(str, value)) + "]" if isinstance(value, tuple) else str(value)
+
+
+def _operator(version: Version) -> Iterator[tuple[str, str]]:
+    yield "summary", version.summary
+    yield "function", _yes(version.function)
+    yield "support level", version.support_level
+    yield "deprecated", _yes(version.deprecated)
+    yield "shape inference", _yes(version.shape_inference)
+    if version.inference_gaps:
+        yield "inference gaps", " ".join(gap.text for gap in version.inference_gaps)
+
+
+def _attribute(attribute: Attribute) -> Iterator[tuple[str, str]]:
+    yield "type", attribute.type
+    yield "required", _yes(attribute.required)
+    yield "default", "none" if attribute.default is None else value_in_words(attribute.default)
+    yield "values", ", ".join(_limits(attribute)) or "any"
+    yield "text", attribute.doc
+
+
+def _limits(attribute: Attribute) -> Iterator[str]:
+    each = ""
+    if attribute.length is not None:
+        yield f"{attribute.length} of them"
+        each = "each "
+    if attribute.minimum is not None:
+        yield f"{each}{attribute.minimum:g} or more"
+    if attribute.above is not None:
+        yield f"{each}above {attribute.above:g}"
+    if attribute.finite:
+        yield "finite"
+    elif attribute.type.startswith("FLOAT") and (attribute.minimum, attribute.above) != (None, None):
+        yield "infinity too"
+
+
+def _operand(operand: Operand) -> Iterator[tuple[str, str]]:
+    yield "type", operand.type
+    yield "shape", written(operand.shape)
+    yield "differentiable", "not said" if operand.differentiable is None else _yes(operand.differentiable)
+    if operand.columns:
+        yield "columns", ", ".join(operand.columns)
+    yield "text", operand.doc
+
+
+def _constraint(constraint: TypeConstraint) -> Iterator[tuple[str, str]]:
+    yield "allowed", ", ".join(constraint.allowed)
+    yield "text", constraint.doc
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
