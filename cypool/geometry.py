@@ -33,13 +33,16 @@ def max_roi_pool(call: Call) -> Work:
     image = table[:, 0].astype(np.intp)
     order = np.argsort(image, kind="stable")
     begin = np.searchsorted(image[order], np.arange(x.shape[0] + 1)).astype(np.intp)
-    with np.errstate(all="ignore"):
-        scaled = table[:, 1:] * t(call.attributes["spatial_scale"])
+    with np.errstate(over="ignore", under="ignore"):
+        scaled = np.clip(table[:, 1:] * t(call.attributes["spatial_scale"]), -FARTHEST, FARTHEST)
     left, top, right, bottom = scaled.T
     rows = bins(top, bottom, call.attributes["pooled_shape"][0], x.shape[2])
     columns = bins(left, right, call.attributes["pooled_shape"][1], x.shape[3])
     return Work("box_max", (x, order, begin, rows, columns))
 
+
+FARTHEST = 2.0**120
+"""Products that overflow have to stand for some pixel: they, and all beyond this one, count as this one."""
 
 EXACT = 2.0**50
 """Up to here 64-bit integers and their products in float hold every step of ``bins``; beyond it goes row by row, with Python's integers."""

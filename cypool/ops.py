@@ -40,7 +40,8 @@ def run(
     out:
         An array of the output's shape and type to write to; None makes one.
     threads:
-        How many threads to use, at least 1. None: OMP_NUM_THREADS if set, else what affinity and control group allow, and one for small work.
+        How many threads to use, at least 1. None: OMP_NUM_THREADS if set, else what affinity and control group allow; one for small
+        work.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def _snake(name: str) -> str:
 
 
 def global_lp_pool(
-    X: Any,  # noqa: N803 (ONNX's name)
+    X: Any,
     p: float | None = None,
     *,
     opset: int | None = None,
@@ -123,7 +124,7 @@ def global_lp_pool(
 
 
 def max_roi_pool(
-    X: Any,  # noqa: N803 (ONNX's name)
+    X: Any,
     rois: Any,
     pooled_shape: Sequence[int],
     spatial_scale: float | None = None,

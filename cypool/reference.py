@@ -58,5 +58,5 @@ class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
         return self.run(*args)
 
 
-OPS: list[type[PoolingOp]] = [type(name, (PoolingOp,), {}) for name in spec.operators()]
+OPS: list[type[OpRun]] = [type(name, (PoolingOp,), {}) for name in spec.operators()]
 """One class an operator, for ``ReferenceEvaluator(model, new_ops=OPS)``."""

@@ -36,7 +36,8 @@ cdef enum Kind:
     WHOLE  # p an integer
     HALVES  # p an integer and a half
     ANY
-    LARGEST  # p infinite
+    LARGEST  # p infinite; from here on there is better than a sum, see ``fold``
+    PEAKED  # p so large that the exponents of terms outgrow a double
     VANISHING  # p so small that two terms make the root overflow
 
 cdef struct power:
@@ -203,23 +204,53 @@ cdef inline partial raised_sum(const element* x, Py_ssize_t size, power p, doubl
     return add_lanes(hi, lo, paired)
 
 
-cdef inline double fold(double a, double b, Kind kind) noexcept nogil:
-    """For the two limits of p, which need no sum: the largest for infinite p; for vanishing p the only one that is not zero, else infinity."""
-    if a != a or b != b:
-        return NAN
-    if kind == LARGEST:
-        return a if a > b else b
-    if a == 0.0 or b == 0.0:
-        return a + b
-    return INFINITY
+cdef inline double larger(double a, double b) noexcept nogil:
+    """The larger one; NaN if either is NaN."""
+    return a if a > b or a != a else b
 
 
-cdef inline double folded(const element* x, Py_ssize_t size, Kind kind) noexcept nogil:
+cdef inline double largest(const element* x, Py_ssize_t size) noexcept nogil:
+    """The largest |x| of a chunk; NaN if any is NaN."""
     cdef double result = 0.0
     cdef Py_ssize_t i
     for i in range(size):
-        result = fold(result, magnitude(x, i), kind)
+        result = larger(result, magnitude(x, i))
     return result
+
+
+# For some p there is better than a sum, and hi and lo hold other things than its halves (their exponent stays 0):
+#   LARGEST    hi the largest term so far;
+#   PEAKED     the same, and lo how many there are, the others counting by what they are of it: (x / hi)^p, which is
+#              exp(-p (hi - x) / hi) to within 2^-34 of what matters, as all but the nearest vanish;
+#   VANISHING  hi the only term that is not zero, infinity if there are two.
+cdef inline partial fold(partial a, partial b, power p) noexcept nogil:
+    """What ``add`` is, for these."""
+    cdef double hi = larger(a.hi, b.hi)
+    if p.kind == VANISHING:
+        a.hi = INFINITY if a.hi > 0.0 and b.hi > 0.0 else hi
+    elif p.kind == PEAKED and 0.0 < hi < INFINITY:
+        a.lo = a.lo * exp2(-1.4426950408889634 * p.p * ((hi - a.hi) / hi)) + b.lo * exp2(-1.4426950408889634 * p.p * ((hi - b.hi) / hi))
+        a.hi = hi
+    else:
+        a.hi = hi
+    return a
+
+
+cdef partial folded(const element* x, Py_ssize_t size, power p) noexcept nogil:
+    """A chunk for which there is better than a sum."""
+    cdef partial total, one
+    cdef Py_ssize_t i
+    total.hi = 0.0 if p.kind == VANISHING else largest(x, size)
+    total.lo = 0.0
+    total.exponent = 0.0
+    one = total
+    if p.kind == LARGEST:
+        return total
+    for i in range(size):
+        one.hi = magnitude(x, i)
+        one.lo = 1.0
+        total = fold(total, one, p)
+    return total
 
 
 cdef inline partial plain_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
@@ -243,7 +274,7 @@ cdef partial scaled_sum(const element* x, Py_ssize_t size, power p) noexcept nog
     cdef double first, second
     cdef int e
     cdef Py_ssize_t i
-    total.hi = folded(x, size, LARGEST)
+    total.hi = largest(x, size)
     total.lo = 0.0
     total.exponent = 0.0
     if total.hi == 0.0 or not isfinite(total.hi):
@@ -274,11 +305,8 @@ cdef partial scaled_sum(const element* x, Py_ssize_t size, power p) noexcept nog
 cdef inline partial chunk_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
     """The sum of |x|^p over a chunk."""
     cdef partial total
-    if p.kind == LARGEST or p.kind == VANISHING:
-        total.hi = folded(x, size, p.kind)
-        total.lo = 0.0
-        total.exponent = 0.0
-        return total
+    if p.kind >= LARGEST:
+        return folded(x, size, p)
     total = plain_sum(x, size, p)
     if LOWEST <= total.hi <= HIGHEST:
         return total
@@ -293,12 +321,11 @@ cdef inline double shifted(double x, double exponent) noexcept nogil:
     return ldexp(x, <int>(exponent if exponent > -5000.0 else -5000.0))
 
 
-cdef inline partial add(partial a, partial b, Kind kind) noexcept nogil:
+cdef inline partial add(partial a, partial b, power p) noexcept nogil:
     """a + b."""
     cdef pair s
-    if kind == LARGEST or kind == VANISHING:
-        a.hi = fold(a.hi, b.hi, kind)
-        return a
+    if p.kind >= LARGEST:
+        return fold(a, b, p)
     if a.hi == 0.0:
         return b
     if b.hi == 0.0:
@@ -326,6 +353,8 @@ cdef inline double root(partial s, power p) noexcept nogil:
     cdef double scale, outside = 0.0
     if p.kind == LARGEST or p.kind == VANISHING or s.hi == 0.0 or not isfinite(s.hi):
         return s.hi
+    if p.kind == PEAKED:
+        return s.hi + s.hi * (log2(s.lo) * 0.6931471805599453 / p.p)
     if p.kind == WHOLE and p.whole == 1:
         return ldexp(s.hi + s.lo, <int>s.exponent)
     if p.kind == WHOLE and p.whole == 2:
@@ -348,13 +377,15 @@ cdef inline double root(partial s, power p) noexcept nogil:
     return ldexp((u.hi + u.lo) * scale, <int>outside)
 
 
-cdef inline power power_of(double p, bint paired) noexcept nogil:
+cdef inline power power_of(double p, Py_ssize_t size, bint paired) noexcept nogil:
     """How to raise to p > 0. What takes whole powers is bounded so that the scaled sum cannot overflow."""
     cdef power result
     result.p = p
     result.whole = 0
-    if p == INFINITY:
+    if p == INFINITY or size == 1:  # one element is its own norm, to the bit
         result.kind = LARGEST
+    elif p > 1e12:
+        result.kind = PEAKED
     elif p < 1.0 / 2100.0:
         result.kind = VANISHING  # 2^(1/p) exceeds the ratio of any two doubles
     elif p <= 64.0 and p == floor(p):
@@ -416,7 +447,7 @@ cdef void planes_part(
         for k in range(count):
             start = first
             while start < last:
-                totals[k] = add(totals[k], chunk_sum(x + k * at.stride_c + start, min(CHUNK, last - start), p), p.kind)
+                totals[k] = add(totals[k], chunk_sum(x + k * at.stride_c + start, min(CHUNK, last - start), p), p)
                 start += CHUNK
     else:
         start = first
@@ -424,7 +455,7 @@ cdef void planes_part(
             size = min(CHUNK, last - start)
             gather(x, at, count, start, size, buffer)
             for k in range(count):
-                totals[k] = add(totals[k], chunk_sum(<const element*>buffer + k * PITCH, size, p), p.kind)
+                totals[k] = add(totals[k], chunk_sum(<const element*>buffer + k * PITCH, size, p), p)
             start += CHUNK
 
 
@@ -462,13 +493,13 @@ cdef void finish(Py_ssize_t plane, cut work, power p, const partial* sums, eleme
     cdef partial total = sums[plane * work.parts]
     cdef Py_ssize_t part
     for part in range(1, work.parts):
-        total = add(total, sums[plane * work.parts + part], p.kind)
+        total = add(total, sums[plane * work.parts + part], p)
     store(y + plane, root(total, p))
 
 
 cdef int norms(const element* x, layout at, bint dense, double exponent, element* y, int threads) except -1 nogil:
     """Every plane's norm, y contiguous. Threads share out groups of planes; where those are too few, parts of planes."""
-    cdef power p = power_of(exponent, element is double)
+    cdef power p = power_of(exponent, at.size, element is double)
     cdef cut work
     cdef Py_ssize_t item, chunks = (at.size + CHUNK - 1) // CHUNK
     cdef partial* sums = NULL

@@ -39,6 +39,12 @@ cdef inline pair multiply_add(pair a, pair b, double c) noexcept nogil:
     return fast_two_sum(s.hi, s.lo + lo)
 
 
+cdef inline pair multiply(pair a, pair b) noexcept nogil:
+    """a * b."""
+    cdef double hi = a.hi * b.hi
+    return fast_two_sum(hi, fma(a.hi, b.hi, -hi) + (a.hi * b.lo + a.lo * b.hi))
+
+
 cdef inline double power_of_two(double n) noexcept nogil:
     """2^n for an integer -1022 <= n <= 1023."""
     cdef double_bits b
@@ -106,44 +112,56 @@ cdef inline double exp2(double u) noexcept nogil:
 
 
 cdef inline pair log2_pair(double x) noexcept nogil:
-    """log2 of a finite x > 0, absolute error below 2^-59."""
+    """log2 of a finite x > 0, error below 2^-68 + 2^-104 |log2 x|."""
     cdef double m
     cdef double k = split(x, &m)
     cdef double top = m - 1.0  # exact
     cdef double bottom = m + 1.0
-    cdef double f = top / bottom
+    cdef pair f, z, s
+    f.hi = top / bottom
     # the remainder of that division, with what m + 1 lost
-    cdef double g = (fma(-f, bottom, top) - f * (m - (bottom - 1.0))) / bottom
-    cdef double z = f * f
-    cdef double q = 0.04
-    q = fma(q, z, 0.043478260869565216)
-    q = fma(q, z, 0.047619047619047616)
-    q = fma(q, z, 0.05263157894736842)
-    q = fma(q, z, 0.058823529411764705)
-    q = fma(q, z, 0.06666666666666667)
-    q = fma(q, z, 0.07692307692307693)
-    q = fma(q, z, 0.09090909090909091)
-    q = fma(q, z, 0.1111111111111111)
-    q = fma(q, z, 0.14285714285714285)
-    q = fma(q, z, 0.2)
-    q = fma(q, z, 0.3333333333333333)
+    f.lo = (fma(-f.hi, bottom, top) - f.hi * (m - (bottom - 1.0))) / bottom
+    z.hi = f.hi * f.hi
+    z.lo = fma(f.hi, f.hi, -z.hi) + 2.0 * f.hi * f.lo
+    # log(m) = 2 atanh(f) = 2 f (1 + z/3 + z^2/5 + ...): double will do from z^3 on
+    cdef double q = 0.037037037037037035  # 1/27
+    q = fma(q, z.hi, 0.04)
+    q = fma(q, z.hi, 0.043478260869565216)
+    q = fma(q, z.hi, 0.047619047619047616)
+    q = fma(q, z.hi, 0.05263157894736842)
+    q = fma(q, z.hi, 0.058823529411764705)
+    q = fma(q, z.hi, 0.06666666666666667)
+    q = fma(q, z.hi, 0.07692307692307693)
+    q = fma(q, z.hi, 0.09090909090909091)
+    q = fma(q, z.hi, 0.1111111111111111)
+    q = fma(q, z.hi, 0.14285714285714285)
+    s = fast_two_sum(0.2, z.hi * q)
+    s.lo -= 1.1102230246251566e-17  # what 0.2 is too much
+    s = multiply_add(z, s, 0.3333333333333333)
+    s.lo += 1.850371707708594e-17
+    s = multiply_add(z, s, 1.0)
+    s = multiply(s, f)
     # times 2 / ln(2), itself a pair
-    cdef double hi = f * 2.8853900817779268
-    cdef double lo = fma(f, 2.8853900817779268, -hi) + (f * 4.0710547481862066e-17 + 2.8853900817779268 * fma(f * z, q, g))
-    cdef pair s = fast_two_sum(k, hi)
-    return fast_two_sum(s.hi, s.lo + lo)
+    z.hi = 2.8853900817779268
+    z.lo = 4.0710547481862066e-17
+    f = multiply(s, z)
+    s = fast_two_sum(k, f.hi)
+    return fast_two_sum(s.hi, s.lo + f.lo)
 
 
 cdef inline pair exp2_pair(pair u, double* scale) noexcept nogil:
-    """2^u as result * scale, relative error below 2^-62; -1022 <= u <= 1023 is the caller's to see to."""
+    """2^u as result * scale, relative error below 2^-68; -1022 <= u <= 1023 is the caller's to see to."""
     cdef double n = (u.hi + 6755399441055744.0) - 6755399441055744.0
-    cdef double f = u.hi - n  # exact
+    cdef pair v, s
     scale[0] = power_of_two(n)
-    cdef pair v
-    v.hi = f * 0.6931471805599453
-    v.lo = fma(f, 0.6931471805599453, -v.hi) + (f * 2.3190468138462996e-17 + u.lo * 0.6931471805599453)
-    # e^v: the terms from v^4 on are below 2^-10 and fit a double; the others are summed as pairs
-    cdef double q = 1.1470745597729725e-11  # 1/14!
+    s.hi = u.hi - n  # exact
+    s.lo = u.lo
+    v.hi = 0.6931471805599453
+    v.lo = 2.3190468138462996e-17
+    v = multiply(s, v)
+    # e^v: double will do from v^6 on
+    cdef double q = 7.647163731819816e-13  # 1/15!
+    q = fma(q, v.hi, 1.1470745597729725e-11)
     q = fma(q, v.hi, 1.6059043836821613e-10)
     q = fma(q, v.hi, 2.08767569878681e-09)
     q = fma(q, v.hi, 2.505210838544172e-08)
@@ -152,9 +170,11 @@ cdef inline pair exp2_pair(pair u, double* scale) noexcept nogil:
     q = fma(q, v.hi, 2.48015873015873e-05)
     q = fma(q, v.hi, 0.0001984126984126984)
     q = fma(q, v.hi, 0.001388888888888889)
-    q = fma(q, v.hi, 0.008333333333333333)
-    q = fma(q, v.hi, 0.041666666666666664)
-    cdef pair s = fast_two_sum(0.16666666666666666, v.hi * q)
+    s = fast_two_sum(0.008333333333333333, v.hi * q)
+    s.lo += 1.1564823173178714e-19
+    s = multiply_add(v, s, 0.041666666666666664)
+    s.lo += 2.3129646346357427e-18
+    s = multiply_add(v, s, 0.16666666666666666)
     s.lo += 9.25185853854297e-18
     s = multiply_add(v, s, 0.5)
     s = multiply_add(v, s, 1.0)

@@ -1,0 +1,52 @@
+# One command each. Everything happens in .venv, inside this folder; nothing else on the machine is touched.
+PYTHON ?= python3
+BIN := .venv/bin
+KERNELS := $(wildcard cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.pxd)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: check test test-debug lint format docs manifest clean
+
+check: .venv/check.stamp  ## build cypool and hold it, ONNX Runtime and ONNX's reference evaluator to the standard
+	$(BIN)/cypool check cypool onnxruntime reference --gate cypool
+
+test: .venv/test.stamp test-debug  ## all tests
+	$(BIN)/pytest -n 2 --dist worksteal
+
+test-debug: .venv/test.stamp  ## the matrix on kernels built with bounds checks and traps for undefined behaviour
+	CYPOOL_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
+	PYTHONPATH=build/debug/lib $(BIN)/pytest -q spec_tests/test_matrix.py -k "one_thread or debug"
+
+lint: .venv/lint.stamp  ## style, types, Cython
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/cython-lint cypool/kernels
+
+format: .venv/lint.stamp  ## put the sources in order
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: .venv/test.stamp  ## write the pages that are generated from the spec data
+	$(BIN)/python -m cypool.pages
+
+manifest: .venv/test.stamp  ## write the manifest of all cases
+	$(BIN)/python -m cypool.conformance.manifest
+
+clean:
+	rm -rf .venv build dist *.egg-info cypool/kernels/*/*.so
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(PIP) --upgrade pip
+
+.venv/check.stamp: .venv/bin/python pyproject.toml setup.py $(KERNELS)
+	$(PIP) --editable '.[check]' onnxruntime
+	touch $@
+
+.venv/test.stamp: .venv/check.stamp
+	$(PIP) --group test --group docs setuptools cython
+	touch $@
+
+.venv/lint.stamp: .venv/test.stamp
+	$(PIP) --group lint
+	touch $@

@@ -1,0 +1,50 @@
+"""What this installation is made of: builds, threads, processor.
+
+Apart from ``dispatch``, which acts on these facts, because bug reports and the command line only want to read them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cypool
+from cypool import dispatch
+
+
+def info() -> dict[str, Any]:
+    """Facts about the installed library, JSON-ready.
+
+    >>> sorted(info())
+    ['builds', 'chosen', 'compiler', 'cpu', 'forced', 'numpy', 'openmp', 'python', 'threads', 'usable', 'version']
+    """
+    cpu = importlib.import_module("cypool.kernels.baseline.cpu")
+    return {
+        "version": cypool.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "builds": list(dispatch.present()),
+        "usable": list(dispatch.usable()),
+        "chosen": dispatch.chosen.name,
+        "forced": os.environ.get("CYPOOL_ISA") or None,
+        "compiler": cpu.compiler(),
+        "openmp": cpu.openmp() or None,
+        "threads": dispatch.available_threads(),
+        "cpu": _cpu(),
+    }
+
+
+def _cpu() -> str:
+    """The processor's name where the system tells it, its architecture elsewhere."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
