@@ -38,7 +38,13 @@ def pool(x, image, rows, columns, threads=1):
 
 
 # few boxes and many, small and large, with fewer channels than a block and more: every path of the kernel
-SETTINGS = [(1, 3, 9, 11, 2, 2, 2), (2, 40, 30, 33, 60, 3, 4), (1, 70, 64, 65, 200, 7, 7), (3, 8, 17, 5, 90, 1, 1), (1, 33, 5, 150, 40, 2, 2)]
+SETTINGS = [
+    (1, 3, 9, 11, 2, 2, 2),
+    (2, 40, 30, 33, 60, 3, 4),
+    (1, 70, 64, 65, 200, 7, 7),
+    (3, 8, 17, 5, 90, 1, 1),
+    (1, 33, 5, 150, 40, 2, 2),
+]
 
 
 @pytest.mark.parametrize("type", DTYPES)
@@ -108,7 +114,16 @@ def test_far_coordinates_are_where_they_say(type, far):
 
 @pytest.mark.parametrize(
     ("x", "expected"),
-    [(0.5, 1), (-0.5, -1), (2.5, 3), (-2.5, -3), (0.49999999999999994, 0), (1.4999999999999998, 1), (-0.2, 0), (4503599627370497.0, 4503599627370497)],
+    [
+        (0.5, 1),
+        (-0.5, -1),
+        (2.5, 3),
+        (-2.5, -3),
+        (0.49999999999999994, 0),
+        (1.4999999999999998, 1),
+        (-0.2, 0),
+        (4503599627370497.0, 4503599627370497),
+    ],
 )
 def test_halves_are_rounded_away_from_zero(x, expected):
     assert geometry.nearest(np.array([x])).tolist() == [expected]

@@ -67,7 +67,9 @@ def test_nothing_overflows_or_underflows_that_the_result_does_not(type, p, end):
     info = np.finfo(np.float64) if type == "double" else None
     top = {"float16": 11, "bfloat16": 123, "float": 120}.get(type) or info.maxexp - 8
     bottom = {"float16": -22, "bfloat16": -130, "float": -145}.get(type) or -1072
-    wish = {"top": top - 4 + exponents * 0, "bottom": bottom + exponents * 0, "both": np.where(np.arange(5000) % 4097 < 7, top, bottom)}[end]
+    wish = {"top": top - 4 + exponents * 0, "bottom": bottom + exponents * 0, "both": np.where(np.arange(5000) % 4097 < 7, top, bottom)}[
+        end
+    ]
     with np.errstate(under="ignore"):
         x = (np.ldexp(np.frexp(x.astype(np.float64))[0], wish)).astype(DTYPES[type])
     assert np.any(x != 0)
@@ -106,7 +108,9 @@ def layouts(x):
 @pytest.mark.parametrize("type", DTYPES)
 def test_broadcast_input_is_walked_as_it_is(type):
     x = np.broadcast_to(np.asarray(3, DTYPES[type]), (1, 2, 5000, 5))
-    assert cypool.global_lp_pool(x, 1, threads=2).ravel().tolist() == pytest.approx([75000 if type != "float16" else math.inf] * 2, rel=4e-3)
+    assert cypool.global_lp_pool(x, 1, threads=2).ravel().tolist() == pytest.approx(
+        [75000 if type != "float16" else math.inf] * 2, rel=4e-3
+    )
 
 
 @pytest.mark.parametrize("shape", [(50, 40), (50, 40, 1, 1)])
@@ -124,7 +128,9 @@ def test_a_constant_plane_of_one_power_has_an_exact_root():
 @pytest.mark.parametrize("type", DTYPES)
 def test_every_16_bit_pattern_comes_back_as_its_magnitude(type, build):
     pattern = np.arange(1 << 16, dtype=np.uint16)
-    x = (pattern.view(DTYPES[type]) if np.dtype(DTYPES[type]).itemsize == 2 else pattern.view(np.float16).astype(DTYPES[type])).reshape(256, 256)
+    x = (pattern.view(DTYPES[type]) if np.dtype(DTYPES[type]).itemsize == 2 else pattern.view(np.float16).astype(DTYPES[type])).reshape(
+        256, 256
+    )
     for p in (1, 2, 3, 5, 77):
         y = cypool.global_lp_pool(x, p)
         assert max(ulps(y, np.abs(x))) == 0
