@@ -119,6 +119,11 @@ CONTRADICTORY = {
         r"version\[7\]\.replace\.attributes\.q: is not there to be replaced",
     ),
     "replacing by the same": ('"Does more."', '"Does something."', r"version\[7\]\.replace\.summary: is what it was"),
+    "replacing an attribute by the same": (
+        '{ type = "INT", default = 2, minimum = 1, doc = "A whole power." }',
+        '{ type = "FLOAT", default = 2.0, above = 0, doc = "A power." }',
+        r"version\[7\]\.replace\.attributes\.p: is what it was",
+    ),
     "removing an attribute that is not there": ('["mode"]', '["q"]', r"version\[9\]\.remove\.attributes: 'q' is not there"),
     "removing a type that is not there": ('= ["float16"]', '= ["int8"]', r"version\[7\]\.remove\.types\.T: int8 is not there"),
     "removing every type": ('remove.attributes = ["mode"]', 'remove.types.I = ["int64"]', r"version\[9\]: I allows no type"),
