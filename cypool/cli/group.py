@@ -52,7 +52,7 @@ def group() -> None:
 def run() -> None:
     """Run the command line and end the process; errors are one line."""
     try:
-        sys.exit(group.main(standalone_mode=False))
+        sys.exit(group.main(prog_name="cypool", standalone_mode=False))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         sys.exit(error.exit_code)
