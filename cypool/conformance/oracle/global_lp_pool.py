@@ -28,7 +28,9 @@ def global_lp_pool(x: Array, *, p: float, reading: str | None = None) -> tuple[A
     reduce = _norm if reading is None else READINGS[reading]
     rows = x.reshape(math.prod(x.shape[:2]), math.prod(x.shape[2:]))
     values = [reduce(row, p, FORMATS[x.dtype]) for row in rows]
-    return (np.array(values, np.float64).astype(x.dtype).reshape(x.shape[:2] + (1,) * (x.ndim - 2)),)
+    with np.errstate(over="ignore"):  # of readings that round to another type first
+        y = np.array(values, np.float64).astype(x.dtype)
+    return (y.reshape(x.shape[:2] + (1,) * (x.ndim - 2)),)
 
 
 def _norm(row: Array, p: float, form: Format, share: int = 1) -> float:

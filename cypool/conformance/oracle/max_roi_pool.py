@@ -44,7 +44,7 @@ def max_roi_pool(x: Array, rois: Array, *, pooled_shape: tuple[int, int], spatia
         for i, (y0, y1) in enumerate(rows):
             for j, (x0, x1) in enumerate(columns):
                 if y0 < y1 and x0 < x1:
-                    y[r, :, i, j] = fold(image[:, y0:y1, x0:x1].reshape(x.shape[1], -1), lowest)
+                    y[r, :, i, j] = fold(image[:, y0:y1, x0:x1].reshape(x.shape[1], (y1 - y0) * (x1 - x0)), lowest)
     return (y.astype(x.dtype),)
 
 
@@ -70,7 +70,7 @@ def _whole(coordinate: Any, spatial_scale: float, reading: str | None) -> int:
     if not math.isfinite(scaled):
         return int(math.copysign(FARTHEST, scaled))
     if reading == "floor-plus-half":
-        return math.floor(scaled + t(0.5))
+        return int(math.floor(scaled + t(0.5)))
     return ROUNDINGS.get(reading or "", _half_away)(Fraction(float(scaled)))
 
 

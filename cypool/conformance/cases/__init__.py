@@ -1,0 +1,131 @@
+"""Conformance cases, generated from the spec data: versions x types x shapes x attributes x values, and calls with one fault each.
+
+Apart from what runs them, and without a word on any operator: what one of them tries beyond its data stands in the module of its name here.
+An id means the same inputs for ever, as all that is drawn is drawn from the id; what an id leaves out is not varied.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from cypool import spec
+from cypool.conformance import oracle
+from cypool.conformance.case import Case, TypedValue
+from cypool.conformance.cases.attributes import regimes, some
+from cypool.conformance.cases.covering import Axes, Choice, Constraint, covering, pairs
+from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.cases.faults import faults
+from cypool.conformance.cases.shapes import SPARING, legal
+from cypool.conformance.tensors import DTYPES, Tensor
+from cypool.spec.model import AttributeValue, Version
+
+
+def generate(ops: Iterable[str] | None = None) -> Iterator[Case]:
+    """The cases of some operators, or of all: by version, the valid ones first. The same ones in the same order, always.
+
+    >>> next(generate(["GlobalLpPool"])).id
+    'GlobalLpPool-1/float16/rank2/p-absent/ramp'
+    """
+    for op in spec.operators() if ops is None else ops:
+        for version in spec.operator(op).versions:
+            yield from valid(version)
+            yield from invalid(version)
+
+
+def valid(version: Version) -> Iterator[Case]:
+    """The valid cases of a version."""
+    axes, groups, constraints = plan(version)
+    for choice in covering(axes, groups, constraints, SPARING):
+        yield _valid_case(version, choice)
+
+
+def plan(version: Version) -> tuple[Axes, list[tuple[str, ...]], list[Constraint]]:
+    """The axes that a version's cases vary, the groups of axes whose labels all meet, and what may not go together."""
+    module = _module(version.op)
+    attributes = _regimes(version)
+    axes = {
+        "type": version.types[0].allowed,
+        "shape": legal(version.inputs[0].shape),
+        **{name: list(labels) for name, labels in attributes.items()},
+        **module.AXES,
+    }
+    return axes, [*module.TOGETHER, *pairs(axes)], module.constraints(version, attributes)
+
+
+def _valid_case(version: Version, choice: Choice) -> Case:
+    module = _module(version.op)
+    id = "/".join((version.name, *choice.values()))
+    given = {name: value for name, labels in _regimes(version).items() if (value := labels[choice[name]]) is not None}
+    filled = _filled(version, given)
+    arrays = module.inputs(choice, filled, DTYPES[choice["type"]], Draws(id))
+    rulings = module.rulings(choice, arrays, filled)
+    computable = oracle.computable(version)
+    return Case(
+        id,
+        version,
+        choice["type"],
+        _tensors(version, arrays),
+        tuple((a.name, TypedValue(a.type, given[a.name])) for a in version.attributes if a.name in given),
+        frozenset(choice.values()),
+        tuple(rulings),
+        tuple(reading for ruling in rulings for reading in computable.get(ruling, ())),
+        answer=functools.partial(_answer, version, arrays, given),
+    )
+
+
+def invalid(version: Version) -> Iterator[Case]:
+    """The invalid cases of a version: a plain valid one with one fault in it."""
+    module = _module(version.op)
+    for type in version.types[0].allowed:
+        attributes = {a.name: TypedValue(a.type, some(a)) for a in version.attributes if a.required}
+        id = f"{version.name}/{type}/invalid"
+        arrays = module.inputs(
+            {**module.PLAIN, "type": type},
+            _filled(version, {name: typed.value for name, typed in attributes.items()}),
+            DTYPES[type],
+            Draws(id),
+        )
+        plain = dict(zip((operand.name for operand in version.inputs), arrays, strict=True))
+        for fault in faults(version, type, plain, attributes, module.COLUMNS):
+            ruling = module.FAULTS.get(fault.place)
+            yield Case(
+                f"{id}/{fault.label}",
+                version,
+                type,
+                tuple(Tensor.of(name, array) for name, array in fault.inputs.items()),
+                tuple(fault.attributes.items()),
+                frozenset({"invalid", fault.label}),
+                () if ruling is None else (ruling,),
+                fault=fault.text,
+            )
+
+
+def _answer(
+    version: Version, arrays: tuple[Array, ...], attributes: Mapping[str, AttributeValue], reading: str | None
+) -> tuple[Tensor, ...]:
+    outputs = oracle.evaluate(version, arrays, attributes, reading)
+    return tuple(Tensor.of(operand.name, output) for operand, output in zip(version.outputs, outputs, strict=True))
+
+
+def _regimes(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
+    """The labels of each attribute's values."""
+    more: Mapping[str, tuple[AttributeValue, ...]] = _module(version.op).ATTRIBUTES
+    return {attribute.name: regimes(attribute, more.get(attribute.name, ())) for attribute in version.attributes}
+
+
+def _filled(version: Version, given: Mapping[str, AttributeValue]) -> dict[str, Any]:
+    """All attributes, defaults filled in."""
+    return {attribute.name: given.get(attribute.name, attribute.default) for attribute in version.attributes}
+
+
+def _tensors(version: Version, arrays: Iterable[Array]) -> tuple[Tensor, ...]:
+    return tuple(Tensor.of(operand.name, array) for operand, array in zip(version.inputs, arrays, strict=True))
+
+
+def _module(op: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{re.sub(r'(?<!^)(?=[A-Z])', '_', op).lower()}")

@@ -1,0 +1,76 @@
+"""What GlobalLpPool's cases try beyond what its spec data says, and which of its silences a case touches.
+
+Apart from the generator, which finds it by the operator's name and knows no operator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cypool.conformance.cases.covering import Constraint
+from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.cases.shapes import EMPTY, SHAPES
+from cypool.conformance.cases.values import FAMILIES, values
+from cypool.conformance.oracle.global_lp_pool import global_lp_pool
+from cypool.conformance.oracle.rounding import FORMATS
+from cypool.spec.model import AttributeValue, Version
+
+ATTRIBUTES: dict[str, tuple[AttributeValue, ...]] = {"p": (3, 4, 7, 100, 2**40, 0.5, 1.5, 2.5, 0.001)}
+AXES = {"values": tuple(FAMILIES)}
+TOGETHER = (("type", "p", "values"),)
+PLAIN = {"shape": "odd", "values": "mixed-signs"}
+FAULTS = {"p": "p-range", "X": "rank"}
+COLUMNS: dict[str, tuple[str, ...]] = {}
+
+
+def constraints(version: Version, attributes: Mapping[str, Mapping[str, AttributeValue | None]]) -> list[Constraint]:
+    """Without elements, values tell nothing."""
+    return [Constraint(("shape", "values"), lambda shape, family: shape not in EMPTY or family == "ramp")]
+
+
+def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array, ...]:
+    """X."""
+    return (values(choice["values"], draws, SHAPES[choice["shape"]], dtype),)
+
+
+def rulings(choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Mapping[str, Any]) -> list[str]:
+    """The silences that the case turns on."""
+    (x,) = arrays
+    p = float(np.float32(attributes["p"]))
+    if 0 in x.shape[:2]:
+        return ["empty-batch"]
+    if 0 in x.shape:
+        return ["empty-plane"]
+    rows = x.reshape(math.prod(x.shape[:2]), -1)
+    finite = rows[np.isfinite(rows).all(axis=1)]
+    with np.errstate(all="ignore"):
+        estimate = _estimate(np.abs(finite.astype(np.float64)), p).astype(x.dtype)
+    (naive,) = global_lp_pool(finite[:, None], p=p, reading="naive")
+    found = {
+        "rank": not 3 <= x.ndim <= 5,
+        "nan-and-inf": len(finite) < len(rows),
+        "sign": (finite < 0).any() and math.isfinite(p) and p % 2 != 0,
+        "sum-or-mean": choice["values"] in ("ramp", "all-equal") and x.size > len(rows) and p <= 100,
+        "accumulation": _far_apart(naive.reshape(-1), estimate),
+        "overflow-to-inf": np.isinf(estimate).any(),
+    }
+    return [ruling for ruling, touched in found.items() if touched]
+
+
+def _estimate(magnitudes: Array, p: float) -> Array:
+    """The norms to about 12 digits, far enough from what the oracle does."""
+    top = magnitudes.max(axis=1, initial=0.0)
+    sums = np.power(magnitudes / np.where(top, top, 1.0)[:, None], p).sum(axis=1)
+    return np.asarray(top if math.isinf(p) else np.where(top, top * np.power(sums, 1 / p), 0.0))
+
+
+def _far_apart(a: Array, b: Array) -> bool:
+    """Whether any tolerance in use would tell the two apart."""
+    step = 2.0 ** FORMATS[b.dtype].least
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return bool((~(np.abs(wide_a - wide_b) <= 2.0**-5 * wide_b + 2 * step) & (wide_a != wide_b)).any())

@@ -1,0 +1,104 @@
+"""Families of element values: what may stand in a tensor of data, from a plain ramp to NaN beside infinities.
+
+Apart from the operators because each of them is fed the same: a family knows an element type and a shape, not what is done to them.
+The first two dimensions count planes (of a batch item and a channel), the others lie within one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.oracle.rounding import FORMATS, Format
+
+RAMP = 251  # the ramp starts again after so many: 8 bits still tell neighbours apart
+
+
+def values(family: str, draws: Draws, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array of that family, shape and element type."""
+    planes, size = math.prod(shape[:2]), math.prod(shape[2:])
+    return np.asarray(FAMILIES[family](draws, (planes, size), FORMATS[dtype])).astype(dtype).reshape(shape)
+
+
+def _ramp(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    planes, size = shape
+    return np.asarray(np.arange(size) % RAMP + 1.0 + np.arange(planes)[:, None] % 5)
+
+
+def _mixed_signs(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return 0.375 * (draws.below(17, *shape) + 1) * draws.signs(*shape)
+
+
+def _scattered(draws: Draws, shape: tuple[int, int], least: int, most: int) -> Array:
+    """Both signs, magnitudes in [2**least, 2**most), every exponent as often."""
+    return np.asarray(np.ldexp(draws.signs(*shape) * (1 + draws.fractions(*shape)), least + draws.below(most - least, *shape)))
+
+
+def _random(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return _scattered(draws, shape, -4, 5)
+
+
+def _ties(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    """3u and -4u, then zeros. Their norm is 7u for p = 1, 5u for p = 2, and u is such that both lie half-way between two neighbours."""
+    u = int(2**form.precision / 4.5) | 1
+    return np.broadcast_to(np.array([3.0 * u, -4.0 * u] + [0.0] * shape[1])[: shape[1]], shape)
+
+
+def _zeros(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return 0.0 * draws.signs(*shape)
+
+
+def _subnormals(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return np.asarray(np.ldexp(draws.signs(*shape) * (1 + draws.below(2 ** (form.precision - 1) - 1, *shape)), form.least))
+
+
+def _near_overflow(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return _scattered(draws, shape, form.limit - 5, form.limit - 4)
+
+
+def _near_underflow(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return _scattered(draws, shape, form.least + form.precision - 1, form.least + form.precision + 2)
+
+
+def _with(*specials: float) -> Callable[[Draws, tuple[int, int], Format], Array]:
+    """Random values, about a quarter of them replaced, and one of each special at the least where there is room."""
+
+    def family(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+        array = _random(draws, shape, form)
+        which = draws.below(4 * len(specials), *shape)
+        for i, special in enumerate(specials):
+            array[which == i] = special
+            array.reshape(-1)[array.size // 2 + i : array.size // 2 + i + 1] = special
+        return array
+
+    return family
+
+
+def _all_equal(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return np.full(shape, 1 + draws.fractions(1))
+
+
+def _minus_inf(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return np.full(shape, -math.inf)
+
+
+FAMILIES: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {
+    "ramp": _ramp,
+    "mixed-signs": _mixed_signs,
+    "random": _random,
+    "ties": _ties,
+    "zeros": _zeros,
+    "subnormals": _subnormals,
+    "near-overflow": _near_overflow,
+    "near-underflow": _near_underflow,
+    "nan": _with(math.nan),
+    "inf": _with(math.inf, -math.inf),
+    "nan-with-inf": _with(math.nan, math.inf, -math.inf),
+    "minus-inf": _minus_inf,
+    "all-equal": _all_equal,
+}
+"""The families by name; each is given its draws, (planes, elements in a plane) and the format, and answers in float64."""
