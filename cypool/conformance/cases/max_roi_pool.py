@@ -46,6 +46,7 @@ TURNING = {"half-way": "coordinate-ties", "parting-bins": "bin-precision", "part
 SHOWN_BY: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "nan": ("nan", np.isnan),
     "nan-with-inf": ("nan", np.isnan),
+    "inf": ("all-minus-inf", np.isneginf),
     "minus-inf": ("all-minus-inf", np.isneginf),
 }
 """The families of values that turn on a silence, and where in the output that shows."""

@@ -97,7 +97,7 @@ FAMILIES: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {
     "near-underflow": _near_underflow,
     "nan": _with(math.nan),
     "inf": _with(math.inf, -math.inf),
-    "nan-with-inf": _with(math.nan, math.inf, -math.inf),
+    "nan-with-inf": _with(math.nan, math.inf),
     "minus-inf": _minus_inf,
     "all-equal": _all_equal,
 }
