@@ -35,8 +35,9 @@ def arguments() -> argparse.Namespace:
 
 def wanted(setting: Setting, pattern: str) -> bool:
     """Whether a setting is asked for."""
-    text = f"{setting.name} {setting.row}"
-    return fnmatch.fnmatch(text, pattern) if "*" in pattern else all(word in text for word in pattern.split())
+    if "*" in pattern:
+        return fnmatch.fnmatchcase(setting.name, pattern) or fnmatch.fnmatchcase(setting.row, pattern)
+    return all(word in f"{setting.name} {setting.row}" for word in pattern.split())
 
 
 def main() -> None:
@@ -50,9 +51,12 @@ def main() -> None:
         for item in sweep.SWEEPS:
             for threads in counts:
                 if options.pattern in item.name:
-                    out.print(sweep.table(item, sweep.run(item, threads, effort), threads), "")
+                    lines = sweep.run(item, threads, effort)
+                    out.print(sweep.title(item, lines, threads), sweep.table(lines), "", sep="\n")
         return
     settings = [s for s in all_settings() if wanted(s, options.pattern) and (s.quick or not options.quick)]
+    if not settings:
+        raise SystemExit(f"no setting matches {options.pattern!r}; --list names them")
     if options.list:
         for setting in settings:
             out.print(f"{setting.row:24} {setting.name}")
@@ -82,9 +86,8 @@ def main() -> None:
     imported = None if options.pattern else imports.measure(5 if options.quick else 15)
 
     statistic = "best" if options.best else "median"
-    out.print(
-        f"\ncypool's {statistic} time (±: half the quartile distance), then how many times as long others took; 1 T: cypool on one thread\n"
-    )
+    out.print(f"\ncypool's {statistic} time, ± half the quartile distance, and how many times as long others took;")
+    out.print("1 T: cypool on one thread; beside: cypool on other work\n")
     for row in dict.fromkeys(result.setting.row for result in results):
         group = [result for result in results if result.setting.row == row]
         columns = [name for name in ways if any(name in result.peers or name in result.differ for result in group)]
