@@ -29,6 +29,11 @@ class Lp:
     op = "GlobalLpPool"
 
     @property
+    def exact_p(self) -> float:
+        """The p that is meant: in the version that allows fractions it is a float32."""
+        return self.p if float(self.p).is_integer() else float(np.float32(self.p))
+
+    @property
     def read_bytes(self) -> int:
         return math.prod(self.shape) * item_bytes(self.dtype)
 

@@ -30,7 +30,7 @@ def prepare(work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Call | N
     x = arrays[0].reshape(*work.shape[:2], -1)
     if work.p == 2:
         return partial(einsum, x)
-    return partial(sum_of_abs, x) if work.p == 1 else partial(powers, x, work.p)
+    return partial(sum_of_abs, x) if work.p == 1 else partial(powers, x, work.exact_p)
 
 
 WAYS = {"numpy": prepare}

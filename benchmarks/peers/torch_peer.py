@@ -17,7 +17,7 @@ def prepare(work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Call | N
         return None
     torch.set_num_threads(threads)
     x = torch.from_numpy(arrays[0].view("int16")).view(torch.bfloat16) if work.dtype == "bfloat16" else torch.from_numpy(arrays[0])
-    return partial(torch.linalg.vector_norm, x, ord=work.p, dim=tuple(range(2, x.ndim)), keepdim=True)
+    return partial(torch.linalg.vector_norm, x, ord=work.exact_p, dim=tuple(range(2, x.ndim)), keepdim=True)
 
 
 WAYS = {"torch": prepare}
