@@ -19,7 +19,7 @@ from cypool.conformance.oracle.global_lp_pool import global_lp_pool
 from cypool.conformance.oracle.rounding import FORMATS
 from cypool.spec.model import AttributeValue, Version
 
-ATTRIBUTES: dict[str, tuple[AttributeValue, ...]] = {"p": (3, 4, 7, 100, 2**40, 0.5, 1.5, 2.5, 0.001)}
+ATTRIBUTES: dict[str, tuple[AttributeValue, ...]] = {"p": (1, 3, 4, 7, 100, 2**40, 0.5, 1.5, 2.5, 0.01, 0.001)}
 AXES = {"values": tuple(FAMILIES)}
 TOGETHER = (("type", "p", "values"),)
 PLAIN = {"shape": "odd", "values": "mixed-signs"}
@@ -49,13 +49,17 @@ def rulings(choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Ma
     finite = rows[np.isfinite(rows).all(axis=1)]
     with np.errstate(all="ignore"):
         estimate = _estimate(np.abs(finite.astype(np.float64)), p).astype(x.dtype)
-    (naive,) = global_lp_pool(finite[:, None], p=p, reading="naive")
+
+    def apart(reading: str) -> bool:
+        (other,) = global_lp_pool(finite[:, None], p=p, reading=reading)
+        return _far_apart(other.reshape(-1), estimate)
+
     found = {
         "rank": not 3 <= x.ndim <= 5,
         "nan-and-inf": len(finite) < len(rows),
-        "sign": (finite < 0).any() and math.isfinite(p) and p % 2 != 0,
+        "sign": math.isfinite(p) and p % 2 != 0 and (finite < 0).any() and apart("no-abs"),
         "sum-or-mean": choice["values"] in ("ramp", "all-equal") and x.size > len(rows) and p <= 100,
-        "accumulation": _far_apart(naive.reshape(-1), estimate),
+        "accumulation": apart("naive"),
         "overflow-to-inf": np.isinf(estimate).any(),
     }
     return [ruling for ruling, touched in found.items() if touched]

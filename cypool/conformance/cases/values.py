@@ -57,7 +57,7 @@ def _subnormals(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
 
 
 def _near_overflow(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
-    return _scattered(draws, shape, form.limit - 5, form.limit - 4)
+    return _scattered(draws, shape, form.limit - 3, form.limit - 2)
 
 
 def _near_underflow(draws: Draws, shape: tuple[int, int], form: Format) -> Array:

@@ -70,7 +70,7 @@ def _whole(coordinate: Any, spatial_scale: float, reading: str | None) -> int:
     if not math.isfinite(scaled):
         return int(math.copysign(FARTHEST, scaled))
     if reading == "floor-plus-half":
-        return int(math.floor(scaled + t(0.5)))
+        return math.floor(float(scaled + t(0.5)))
     return ROUNDINGS.get(reading or "", _half_away)(Fraction(float(scaled)))
 
 
