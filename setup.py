@@ -53,11 +53,11 @@ def extensions() -> list[Extension]:
     result = []
     for variant in variants:
         folder = TREE / "cypool" / "kernels" / variant.name
-        for source in (*KERNELS.glob("*.pyx"), *KERNELS.glob("*.pxd"), KERNELS / variant.name / "__init__.py"):
+        for source in (*KERNELS.glob("*.pyx"), *KERNELS.glob("*.pxd"), *KERNELS.glob("*.h"), KERNELS / variant.name / "__init__.py"):
             copy_if_changed(source, folder / source.name)
         for kernel in table["KERNELS"]:
             name = f"cypool.kernels.{variant.name}.{kernel}"
-            result.append(Extension(name, [str((folder / f"{kernel}.pyx").relative_to(ROOT))], extra_compile_args=[*FLAGS, *variant.flags]))
+            result.append(Extension(name, [str((folder / f"{kernel}.pyx").relative_to(ROOT))], include_dirs=[str(folder)], extra_compile_args=[*FLAGS, *variant.flags]))
     return cythonize(
         result,
         include_path=[str(TREE)],

@@ -5,6 +5,7 @@ Apart from the functions people call because this is all that knows how kernels 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import os
@@ -22,6 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class ElementType(NamedTuple):
     """How the kernels see an element type."""
 
+    name: str  # numpy's
     lp: str  # the fused type's name in lp
     lp_view: np.dtype[Any]
     box_max: str
@@ -29,13 +31,19 @@ class ElementType(NamedTuple):
     infinity: int  # its bits
 
 
-TYPES = {
-    "float16": ElementType("float16", np.dtype(np.uint16), "short", np.dtype(np.int16), 0x7C00),
-    "bfloat16": ElementType("bfloat16", np.dtype(np.int16), "short", np.dtype(np.int16), 0x7F80),
-    "float32": ElementType("float", np.dtype(np.float32), "int", np.dtype(np.int32), 0x7F800000),
-    "float64": ElementType("double", np.dtype(np.float64), "long long", np.dtype(np.int64), 0x7FF0000000000000),
-}
-"""By numpy's name. lp tells the two 16-bit types apart by their sign (kernels/floats.pxd); box_max by where infinity is."""
+TYPES = (
+    ElementType("float16", "float16", np.dtype(np.uint16), "short", np.dtype(np.int16), 0x7C00),
+    ElementType("bfloat16", "bfloat16", np.dtype(np.int16), "short", np.dtype(np.int16), 0x7F80),
+    ElementType("float32", "float", np.dtype(np.float32), "int", np.dtype(np.int32), 0x7F800000),
+    ElementType("float64", "double", np.dtype(np.float64), "long long", np.dtype(np.int64), 0x7FF0000000000000),
+)
+"""lp tells the two 16-bit types apart by their sign (kernels/floats.pxd); box_max by where infinity is."""
+
+
+@functools.cache
+def element_type(dtype: np.dtype[Any]) -> ElementType:
+    """By numpy's name, since bfloat16 is known by nothing else here."""
+    return next(element for element in TYPES if element.name == dtype.name)
 
 
 # --- builds ------------------------------------------------------------------------------------------------------------------------------
@@ -56,9 +64,9 @@ def load(name: str) -> Build:
     box = importlib.import_module(f"cypool.kernels.{name}.box_max")
     return Build(
         name,
-        {dtype: lp.rows[element.lp] for dtype, element in TYPES.items()},
-        {dtype: lp.planes[element.lp] for dtype, element in TYPES.items()},
-        {dtype: box.box_max[element.box_max] for dtype, element in TYPES.items()},
+        {element.name: lp.rows[element.lp] for element in TYPES},
+        {element.name: lp.planes[element.lp] for element in TYPES},
+        {element.name: box.box_max[element.box_max] for element in TYPES},
     )
 
 
@@ -145,23 +153,20 @@ def threads_for(elements: int, wish: int | None) -> int:
 
 def lp(x: Array, p: float, out: Array, threads: int | None) -> None:
     """out[n, c, 0, ...] = the p-norm of x[n, c]; x of rank 2 or more."""
-    if out.size == 0:
-        return
     if x.size == 0:
         out.fill(0)
         return
-    dtype = x.dtype.name
-    view = TYPES[dtype].lp_view
-    x = _readable(x).view(view) if view != x.dtype else _readable(x)
-    y = out.view(view).reshape(-1) if out.flags.c_contiguous else np.empty(out.size, view)
+    element = element_type(x.dtype)
     count = threads_for(x.size, threads)
+    x = _readable(x, element.lp_view)
+    y = _writable(out, element.lp_view)
     if x.flags.c_contiguous:
-        chosen.rows[dtype](x.reshape(out.size, -1), p, y, count)
+        chosen.rows[element.name](x.reshape(y.size, -1), p, y.reshape(-1), count)
     else:
         shape, strides = coalesced(x)
-        chosen.planes[dtype](x[(slice(None), slice(None)) + (0,) * (x.ndim - 2)], shape, strides, p, y, count)
-    if not out.flags.c_contiguous:
-        out.view(view)[...] = y.reshape(out.shape)
+        chosen.planes[element.name](x[(slice(None), slice(None)) + (0,) * (x.ndim - 2)], shape, strides, p, y.reshape(-1), count)
+    if y.base is not out and y is not out:
+        out.view(element.lp_view)[...] = y
 
 
 def coalesced(x: Array) -> tuple[Array, Array]:
@@ -181,22 +186,29 @@ def coalesced(x: Array) -> tuple[Array, Array]:
 
 def box_max(x: Array, order: Array, begin: Array, rows: Array, columns: Array, out: Array, threads: int | None) -> None:
     """out[r, c, i, j] = the maximum of x over box (i, j) of region r, 0 where that is empty; see kernels/box_max.pyx."""
-    if out.size == 0:
-        return
-    if x.size == 0:
+    if x.size == 0 or out.size == 0:
         out.fill(0)
         return
-    element = TYPES[x.dtype.name]
-    y = out.view(element.box_max_view) if out.flags.c_contiguous else np.empty(out.shape, element.box_max_view)
+    element = element_type(x.dtype)
     pixels = int(((rows[:, :, 1] - rows[:, :, 0]).sum(axis=1) * (columns[:, :, 1] - columns[:, :, 0]).sum(axis=1)).sum())
     count = threads_for((pixels + out.size // x.shape[1]) * x.shape[1], threads)
-    chosen.box_max[x.dtype.name](_readable(x).view(element.box_max_view), order, begin, rows, columns, element.infinity, y, count)
-    if not out.flags.c_contiguous:
+    x = _readable(x, element.box_max_view)
+    y = _writable(out, element.box_max_view)
+    chosen.box_max[element.name](x, order, begin, rows, columns, element.infinity, y, count)
+    if y.base is not out and y is not out:
         out.view(element.box_max_view)[...] = y
 
 
-def _readable(x: Array) -> Array:
-    """x, or a copy of it where its elements lie in a way no kernel reads: foreign byte order, odd addresses or strides."""
-    if x.dtype.isnative and x.flags.aligned and all(stride % x.itemsize == 0 for stride in x.strides):
-        return x
-    return x.astype(x.dtype.newbyteorder("="), order="C", copy=True)
+def _readable(x: Array, view: np.dtype[Any]) -> Array:
+    """x as the kernels read it: its own memory, or a copy where no kernel reads that (foreign byte order, odd addresses or strides)."""
+    flags = x.flags
+    if not x.dtype.isnative or not flags.aligned or not (flags.c_contiguous or all(stride % x.itemsize == 0 for stride in x.strides)):
+        x = x.astype(x.dtype.newbyteorder("="), order="C", copy=True)
+    return x if x.dtype is view else x.view(view)
+
+
+def _writable(out: Array, view: np.dtype[Any]) -> Array:
+    """``out`` as the kernels write it, or, where it is not contiguous, an array to copy from afterwards."""
+    if not out.flags.c_contiguous or not out.flags.aligned:
+        return np.empty(out.shape, view)
+    return out if out.dtype is view else out.view(view)

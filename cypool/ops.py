@@ -5,13 +5,14 @@ Apart from the layers below because this is the whole of their order: spec, plan
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from cypool import dispatch, geometry, plan, spec
+from cypool import dispatch, geometry, plan
 from cypool.plan import Array
 
 
@@ -62,22 +63,24 @@ def run(
     >>> y
     array([[[5.]]])
     """
-    version = spec.resolve(op, opset)
-    call = plan.check(version, inputs, attributes or {}, out, threads)
-    work = getattr(geometry, _snake(op))(call)
+    call = plan.check(op, opset, inputs, attributes or {}, out, threads)
+    kernel, arguments = _geometry(op)(call)
     y = call.out
     if y is None or any(np.may_share_memory(y, x) for x in call.inputs):
-        y = np.empty(call.shape, call.inputs[0].dtype.newbyteorder("="))
-    getattr(dispatch, work.kernel)(*work.arguments, out=y, threads=call.threads)
+        dtype = call.inputs[0].dtype
+        y = np.empty(call.shape, dtype if dtype.isnative else dtype.newbyteorder("="))
+    getattr(dispatch, kernel)(*arguments, out=y, threads=call.threads)
     if call.out is not None and y is not call.out:
         call.out[...] = y
         y = call.out
     return (y,)
 
 
-def _snake(name: str) -> str:
-    """GlobalLpPool -> global_lp_pool."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+@functools.cache
+def _geometry(op: str) -> Callable[[plan.Call], geometry.Work]:
+    """The operator's function in ``geometry``, named as it is but in snake case."""
+    function: Callable[[plan.Call], geometry.Work] = getattr(geometry, re.sub(r"(?<!^)(?=[A-Z])", "_", op).lower())
+    return function
 
 
 def global_lp_pool(

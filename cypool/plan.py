@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from cypool import spec
 from cypool.errors import SpecTypeError, SpecValueError
 from cypool.spec import shapes
 from cypool.spec.model import Attribute, AttributeValue, Operand, Version
@@ -25,35 +26,78 @@ NAMES = {"float32": "float", "float64": "double"}
 """ONNX's names of numpy's types where they differ."""
 
 
+class Signature(NamedTuple):
+    """What follows from a call's operator, types, shapes and attributes alone, whatever its arrays hold."""
+
+    version: Version
+    attributes: Mapping[str, Any]  # by ONNX's names, defaults filled in, FLOATs rounded to float32 as ONNX stores them
+    shape: tuple[int, ...]  # of the output
+    tables: tuple[tuple[Operand, int], ...]  # inputs whose values the version limits, and their places
+
+
 class Call(NamedTuple):
     """A call that the version allows."""
 
-    version: Version
     inputs: tuple[Array, ...]
-    attributes: Mapping[str, Any]  # by ONNX's names, defaults filled in, FLOATs rounded to float32 as ONNX stores them
+    attributes: Mapping[str, Any]
     shape: tuple[int, ...]
     out: Array | None
     threads: int | None
 
 
-def check(version: Version, inputs: Sequence[Any], attributes: Mapping[str, Any], out: Any = None, threads: int | None = None) -> Call:
+def check(
+    op: str,
+    opset: int | None,
+    inputs: Sequence[Any],
+    attributes: Mapping[str, Any],
+    out: Any = None,
+    threads: int | None = None,
+) -> Call:
     """The call, or SpecValueError (values, shapes, attributes) or SpecTypeError (types) that says what is wrong with it."""
-    if len(inputs) != len(version.inputs):
-        names = ", ".join(operand.name for operand in version.inputs)
-        raise SpecValueError(f"{version.name}: {len(inputs)} inputs, expected {len(version.inputs)} ({names})")
-    arrays = tuple(_array(version, operand, value) for operand, value in zip(version.inputs, inputs, strict=True))
-    _check_types(version, arrays)
-    checked = _attributes(version, attributes)
-    # Every dimension of an array is a number, so every inferred one is.
-    shape: tuple[int, ...] = shapes.infer(version, [array.shape for array in arrays], checked)[0]  # type: ignore[assignment]
-    for operand, array in zip(version.inputs, arrays, strict=True):
-        if operand.columns:
-            _check_columns(version, operand, array, arrays)
+    arrays = tuple([value if type(value) is np.ndarray else _array(op, opset, place, value) for place, value in enumerate(inputs)])
+    forms = tuple([(array.dtype, array.shape) for array in arrays])
+    try:
+        signature = _signature(op, opset, forms, tuple([(name, _frozen(value)) for name, value in attributes.items()]))
+    except TypeError as error:  # an attribute, or an opset, that cannot be hashed: it will not do, but that is to be said in its words
+        if isinstance(error, SpecTypeError):
+            raise
+        signature = _signature.__wrapped__(op, opset, forms, tuple((name, (None, value)) for name, value in attributes.items()))
+    for operand, place in signature.tables:
+        _check_columns(signature.version, operand, arrays[place], arrays)
     if out is not None:
-        _check_out(version, out, shape, arrays[0].dtype)
+        _check_out(signature.version, out, signature.shape, arrays[0].dtype)
     if threads is not None:
-        threads = _threads(version, threads)
-    return Call(version, arrays, checked, shape, out, threads)
+        threads = _threads(signature.version, threads)
+    return Call(arrays, signature.attributes, signature.shape, out, threads)
+
+
+def _frozen(value: Any) -> tuple[Any, Any]:
+    """A value as a key that tells True, 1 and 1.0 apart: in a sequence each element has its type beside it."""
+    if isinstance(value, list | tuple):
+        return tuple, tuple([(type(item), item) for item in value])
+    return type(value), value
+
+
+def _thawed(frozen: tuple[Any, Any]) -> Any:
+    kind, value = frozen
+    return tuple([item for _, item in value]) if kind is tuple else value
+
+
+@functools.lru_cache(maxsize=1024, typed=True)
+def _signature(
+    op: str, opset: int | None, forms: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...], attributes: tuple[tuple[str, tuple[Any, Any]], ...]
+) -> Signature:
+    """Kept for calls to come: most calls are like the one before."""
+    version = spec.resolve(op, opset)
+    if len(forms) != len(version.inputs):
+        names = ", ".join(operand.name for operand in version.inputs)
+        raise SpecValueError(f"{version.name}: {len(forms)} inputs, expected {len(version.inputs)} ({names})")
+    _check_types(version, [dtype for dtype, _ in forms])
+    checked = _attributes(version, {name: _thawed(value) for name, value in attributes})
+    # Every dimension of an array is a number, so every inferred one is.
+    shape: tuple[int, ...] = shapes.infer(version, [shape for _, shape in forms], checked)[0]  # type: ignore[assignment]
+    tables = tuple((operand, place) for place, operand in enumerate(version.inputs) if operand.columns)
+    return Signature(version, checked, shape, tables)
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
@@ -64,38 +108,34 @@ def type_name(dtype: np.dtype[Any]) -> str:
 # --- inputs ------------------------------------------------------------------------------------------------------------------------------
 
 
-def _array(version: Version, operand: Operand, value: Any) -> Array:
+def _array(op: str, opset: int | None, place: int, value: Any) -> Array:
     """An array on the memory of ``value``, never a copy."""
     if isinstance(value, np.ndarray):
         return value
     try:
         if hasattr(value, "__dlpack__"):
             return np.from_dlpack(value)
-        view = np.asarray(value) if hasattr(value, "__array__") else np.asarray(memoryview(value))
+        return np.asarray(value) if hasattr(value, "__array__") else np.asarray(memoryview(value))
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
+        version = spec.resolve(op, opset)
+        name = version.inputs[place].name if place < len(version.inputs) else f"input {place}"
         raise SpecTypeError(
-            f"{version.name}: {operand.name} is a {type(value).__name__} that numpy cannot view ({error}); "
+            f"{version.name}: {name} is a {type(value).__name__} that numpy cannot view ({error}); "
             "expected an array, or what offers __dlpack__ (on the CPU), __array__ or a buffer"
         ) from None
-    return view
 
 
-def _check_types(version: Version, arrays: Sequence[Array]) -> None:
+def _check_types(version: Version, dtypes: Sequence[np.dtype[Any]]) -> None:
     """Each type is one that the constraint allows, and the same wherever the constraint stands."""
     bound: dict[str, tuple[str, str]] = {}
-    for operand, array in zip(version.inputs, arrays, strict=True):
-        name = type_name(array.dtype)
-        allowed = _allowed(version, operand.type)
+    for operand, dtype in zip(version.inputs, dtypes, strict=True):
+        name = type_name(dtype)
+        allowed = version.constraint(operand.type).allowed
         if name not in allowed:
             raise SpecTypeError(f"{version.name}: {operand.name} is {name}, expected one of {', '.join(allowed)}")
         first, before = bound.setdefault(operand.type, (operand.name, name))
         if name != before:
             raise SpecTypeError(f"{version.name}: {operand.name} is {name}, expected {before} as {first} is")
-
-
-@functools.cache
-def _allowed(version: Version, constraint: str) -> tuple[str, ...]:
-    return version.constraint(constraint).allowed
 
 
 def widened(array: Array) -> Array:

@@ -4,7 +4,7 @@
 # cheapest as its bits, so both arrive as 16-bit integers; that one is unsigned and the other signed is how the fused type tells them
 # apart, and means nothing else.
 
-from libc.math cimport INFINITY, NAN, fabs, rint
+from libc.math cimport fabs, rint
 
 ctypedef unsigned short float16
 ctypedef short bfloat16
@@ -15,30 +15,22 @@ ctypedef fused element:
     float
     double
 
-cdef union float_bits:
-    unsigned int bits
-    float value
-
 cdef union double_bits:
     unsigned long long bits
     double value
 
 
+cdef extern from "vectors.h" nogil:
+    double from_float16 "cypool_from_float16"(float16 bits)
+    double from_bfloat16 "cypool_from_bfloat16"(bfloat16 bits)
+
+
 cdef inline double magnitude(const element* x, Py_ssize_t i) noexcept nogil:
     """|x[i]|, exactly."""
-    cdef float_bits f
-    cdef unsigned int m
     if element is float16:
-        # Exponents differ by 112 between the formats: shift the fields into place, let one multiplication move the exponent (this
-        # normalises subnormals as well). Infinities and NaN keep all-ones exponents only if they are put back.
-        m = (<unsigned int>x[i] & 0x7fff) << 13
-        f.bits = m
-        f.value = f.value * <float>5.192296858534828e33  # 2^112
-        f.bits = f.bits | (0x7f800000 if m >= 0x0f800000 else 0)
-        return <double>f.value
+        return fabs(from_float16(x[i]))
     elif element is bfloat16:
-        f.bits = (<unsigned int>x[i] & 0x7fff) << 16
-        return <double>f.value
+        return fabs(from_bfloat16(x[i]))
     else:
         return fabs(<double>x[i])
 

@@ -1,0 +1,417 @@
+# Sums of powers over a chunk of a plane, sums of chunks, and the root of the sum.
+#
+# Apart from ``lp``, which knows where planes lie, because the promises are kept here (docs/kernels.md has the reasoning):
+#
+# Same bits everywhere. The order of all additions follows from the position in the plane alone. A plane is cut into chunks of CHUNK
+# elements; in a chunk, element i belongs to lane i % LANES, TREE rows of lanes are added as a tree, then the lanes are added as a tree, then
+# the last size % LANES elements are added, summed in their order; chunks are added in their order. CPU levels differ in how many lanes an instruction holds
+# and how rows of lanes are batched, neither of which changes what is added to what.
+#
+# Accuracy. For types narrower than double the terms of p <= 2 are exact in double, and 29 spare bits absorb the rest. For double itself
+# lanes are pairs (a sum and the error of it), so that only the term and the tree of rows round. Chunks are always added as pairs.
+#
+# Range. A chunk is summed as it is; if the sum leaves [LOWEST, HIGHEST] the chunk, still in cache, is summed again scaled by a power of two.
+# So a sum is (hi + lo) * 2^exponent, and one row near overflow costs nothing to the others.
+
+from libc.math cimport INFINITY, floor, fma, frexp, isfinite, ldexp, sqrt
+
+from .floats cimport element, magnitude, store
+from .powers cimport exp2, exp2_pair, log2, log2_pair, pair, power_of_two, two_sum
+from .terms cimport ANY, BLOCK, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, power, raise_any, raised, raised_vector
+from .vectors cimport WIDTH, absolute, load, put, vector, zeros
+
+cdef enum:
+    LANES = 16
+    HALF = 8
+    VECTORS = LANES // WIDTH
+    TREE = 8
+    CHUNK = 4096
+    ROWS = 32  # chunks summed together at most, each a row of lanes
+
+cdef extern from *:
+    """
+    #define CYPOOL_LOWEST 0x1p-900
+    #define CYPOOL_HIGHEST 0x1p900
+    """
+    # Between them, no term that counts has been lost to underflow, nor can as many chunks as there are overflow.
+    const double LOWEST "CYPOOL_LOWEST"
+    const double HIGHEST "CYPOOL_HIGHEST"
+
+# (hi + lo) * 2^exponent; the exponent is a double because p times a binary exponent may exceed every integer type.
+cdef struct partial:
+    double hi
+    double lo
+    double exponent
+
+# The lanes of up to ROWS chunks, one after the other, the upper half added to the lower; for each chunk what is left over. ``lo`` is used
+# where lanes are pairs.
+cdef struct lanes:
+    double hi[ROWS * HALF]
+    double lo[ROWS * HALF]
+    double rest_hi[ROWS]
+    double rest_lo[ROWS]
+
+
+# --- lanes -------------------------------------------------------------------------------------------------------------------------------
+
+
+cdef inline void accumulate(vector s, vector* hi, vector* lo, bint paired) noexcept nogil:
+    """Add to lanes; paired: with the error of the sum, as two_sum has it."""
+    cdef vector total = hi[0] + s
+    cdef vector part
+    if paired:
+        part = total - hi[0]
+        lo[0] = lo[0] + ((hi[0] - (total - part)) + (s - part))
+    hi[0] = total
+
+
+cdef inline vector terms(const element* x, int n, bint half) noexcept nogil:
+    """|x|^n, or |x|^(n + 1/2) if half, for WIDTH elements."""
+    if half or n & 1:
+        return raised_vector(absolute(load(x)), n, half)
+    return raised_vector(load(x), n, half)
+
+
+cdef inline void direct_lanes(const element* x, Py_ssize_t size, int n, bint half, Py_ssize_t row, lanes* sums) noexcept nogil:
+    """The lanes of a chunk where p is n, or n + 1/2. Inlined with constants for the usual ones."""
+    cdef bint paired = element is double
+    cdef vector hi[VECTORS]
+    cdef vector lo[VECTORS]
+    cdef double rest_hi = 0.0, rest_lo = 0.0, s
+    cdef pair t
+    cdef Py_ssize_t i = 0
+    cdef int v
+    for v in range(VECTORS):
+        hi[v] = zeros()
+        lo[v] = zeros()
+    while i + TREE * LANES <= size:
+        for v in range(VECTORS):
+            accumulate(
+                ((terms(x + i + v * WIDTH, n, half) + terms(x + i + v * WIDTH + LANES, n, half))
+                 + (terms(x + i + v * WIDTH + 2 * LANES, n, half) + terms(x + i + v * WIDTH + 3 * LANES, n, half)))
+                + ((terms(x + i + v * WIDTH + 4 * LANES, n, half) + terms(x + i + v * WIDTH + 5 * LANES, n, half))
+                   + (terms(x + i + v * WIDTH + 6 * LANES, n, half) + terms(x + i + v * WIDTH + 7 * LANES, n, half))),
+                &hi[v], &lo[v], paired)
+        i += TREE * LANES
+    while i + LANES <= size:
+        for v in range(VECTORS):
+            accumulate(terms(x + i + v * WIDTH, n, half), &hi[v], &lo[v], paired)
+        i += LANES
+    while i < size:
+        s = raised(magnitude(x, i), n, half)
+        if paired:
+            t = two_sum(rest_hi, s)
+            rest_hi = t.hi
+            rest_lo += t.lo
+        else:
+            rest_hi += s
+        i += 1
+    for v in range(VECTORS // 2):
+        if paired:
+            lo[v] = lo[v] + lo[v + VECTORS // 2]
+        accumulate(hi[v + VECTORS // 2], &hi[v], &lo[v], paired)
+        put(sums.hi + row * HALF + v * WIDTH, hi[v])
+        if paired:
+            put(sums.lo + row * HALF + v * WIDTH, lo[v])
+    sums.rest_hi[row] = rest_hi
+    sums.rest_lo[row] = rest_lo
+
+
+cdef inline void any_lanes(const element* x, Py_ssize_t size, double p, double exponent, Py_ssize_t row, lanes* sums) noexcept nogil:
+    """The same for any p, of terms times 2^-exponent, through a buffer that stays in the first-level cache."""
+    cdef bint paired = element is double
+    cdef double hi[LANES]
+    cdef double lo[LANES]
+    cdef double a[BLOCK]
+    cdef double low[BLOCK]
+    cdef Py_ssize_t l, r, start = 0, filled, padded
+    cdef pair t
+    for l in range(LANES):
+        hi[l] = 0.0
+        lo[l] = 0.0
+    for l in range(BLOCK):
+        low[l] = 0.0
+    while start < size:
+        filled = min(size - start, BLOCK)
+        padded = (filled + LANES - 1) // LANES * LANES
+        for l in range(filled):
+            a[l] = magnitude(x, start + l)
+        for l in range(filled, padded):
+            a[l] = 0.0
+        raise_any(a, low, padded, p, exponent, paired)
+        for r in range(padded // LANES):
+            for l in range(LANES):
+                if paired:
+                    t = two_sum(hi[l], a[r * LANES + l])
+                    hi[l] = t.hi
+                    lo[l] += t.lo + low[r * LANES + l]
+                else:
+                    hi[l] += a[r * LANES + l]
+        start += BLOCK
+    for l in range(HALF):
+        t = two_sum(hi[l], hi[l + HALF])
+        sums.hi[row * HALF + l] = t.hi
+        sums.lo[row * HALF + l] = lo[l] + lo[l + HALF] + t.lo
+    sums.rest_hi[row] = 0.0
+    sums.rest_lo[row] = 0.0
+
+
+cdef inline void halve(const double* hi, const double* lo, double* sum_hi, double* sum_lo, Py_ssize_t size, bint paired) noexcept nogil:
+    """Add neighbours: 2 * size lanes become size."""
+    cdef Py_ssize_t j
+    cdef pair t
+    for j in range(size):
+        if paired:
+            t = two_sum(hi[2 * j], hi[2 * j + 1])
+            sum_hi[j] = t.hi
+            sum_lo[j] = lo[2 * j] + lo[2 * j + 1] + t.lo
+        else:
+            sum_hi[j] = hi[2 * j] + hi[2 * j + 1]
+
+
+cdef inline void total_lanes(lanes* sums, Py_ssize_t count, bint paired, partial* totals) noexcept nogil:
+    """Each chunk's lanes, added as a tree, then what was left over."""
+    cdef double hi[ROWS * 4]
+    cdef double lo[ROWS * 4]
+    cdef Py_ssize_t k
+    cdef pair t
+    halve(sums.hi, sums.lo, hi, lo, count * 4, paired)
+    halve(hi, lo, sums.hi, sums.lo, count * 2, paired)
+    halve(sums.hi, sums.lo, hi, lo, count, paired)
+    for k in range(count):
+        if paired:
+            t = two_sum(hi[k], sums.rest_hi[k])
+            totals[k].hi = t.hi
+            totals[k].lo = lo[k] + (sums.rest_lo[k] + t.lo)
+        else:
+            totals[k].hi = hi[k] + sums.rest_hi[k]
+            totals[k].lo = 0.0
+        totals[k].exponent = 0.0
+
+
+# --- chunks ------------------------------------------------------------------------------------------------------------------------------
+
+
+cdef inline double larger(double a, double b) noexcept nogil:
+    """The larger one; NaN if either is NaN."""
+    return a if a > b or a != a else b
+
+
+cdef inline double largest(const element* x, Py_ssize_t size) noexcept nogil:
+    """The largest |x| of a chunk; NaN if any is NaN."""
+    cdef double result = 0.0
+    cdef Py_ssize_t i
+    for i in range(size):
+        result = larger(result, magnitude(x, i))
+    return result
+
+
+# For some p there is better than a sum, and hi and lo hold other things than its halves (their exponent stays 0):
+#   LARGEST    hi the largest term so far;
+#   PEAKED     the same, and lo how many there are, the others counting by what they are of it: (x / hi)^p, which is
+#              exp(-p (hi - x) / hi) to within 2^-34 of what matters, as all but the nearest vanish;
+#   VANISHING  hi the only term that is not zero, infinity if there are two.
+cdef inline partial fold(partial a, partial b, power p) noexcept nogil:
+    """What ``add`` is, for these."""
+    cdef double hi = larger(a.hi, b.hi)
+    if p.kind == VANISHING:
+        a.hi = INFINITY if a.hi > 0.0 and b.hi > 0.0 else hi
+    elif p.kind == PEAKED and 0.0 < hi < INFINITY:
+        a.lo = a.lo * exp2(-1.4426950408889634 * p.p * ((hi - a.hi) / hi)) + b.lo * exp2(-1.4426950408889634 * p.p * ((hi - b.hi) / hi))
+        a.hi = hi
+    else:
+        a.hi = hi
+    return a
+
+
+cdef inline partial folded(const element* x, Py_ssize_t size, power p) noexcept nogil:
+    """A chunk for which there is better than a sum."""
+    cdef partial total, one
+    cdef Py_ssize_t i
+    total.hi = 0.0 if p.kind == VANISHING else largest(x, size)
+    total.lo = 0.0
+    total.exponent = 0.0
+    one = total
+    if p.kind == LARGEST:
+        return total
+    for i in range(size):
+        one.hi = magnitude(x, i)
+        one.lo = 1.0
+        total = fold(total, one, p)
+    return total
+
+
+cdef inline void plain_sums(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, double exponent, partial* totals
+) noexcept nogil:
+    """The sums over ``count`` chunks, ``pitch`` elements apart, in range or not."""
+    cdef lanes sums
+    cdef Py_ssize_t k
+    if p.kind == WHOLE and p.whole == 1:
+        for k in range(count):
+            direct_lanes(x + k * pitch, size, 1, False, k, &sums)
+    elif p.kind == WHOLE and p.whole == 2:
+        for k in range(count):
+            direct_lanes(x + k * pitch, size, 2, False, k, &sums)
+    elif p.kind == WHOLE and p.whole == 3:
+        for k in range(count):
+            direct_lanes(x + k * pitch, size, 3, False, k, &sums)
+    elif p.kind == WHOLE and p.whole == 4:
+        for k in range(count):
+            direct_lanes(x + k * pitch, size, 4, False, k, &sums)
+    elif p.kind == WHOLE or p.kind == HALVES:
+        for k in range(count):
+            direct_lanes(x + k * pitch, size, p.whole, p.kind == HALVES, k, &sums)
+    else:
+        for k in range(count):
+            any_lanes(x + k * pitch, size, p.p, exponent, k, &sums)
+    total_lanes(&sums, count, element is double, totals)
+
+
+cdef inline partial scaled_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
+    """The sum over a chunk, scaled so that its largest term is near 1; also where a NaN, an infinity or nothing but zeros shows."""
+    cdef partial total
+    cdef double scaled[CHUNK]
+    cdef double first, second
+    cdef int e
+    cdef Py_ssize_t i
+    total.hi = largest(x, size)
+    total.lo = 0.0
+    total.exponent = 0.0
+    if total.hi == 0.0 or not isfinite(total.hi):
+        return total
+    if p.kind == ANY:
+        # the same expression as in raise_any, so that the largest term comes out between 1 and 2 however coarse it is for a huge p
+        if element is double:
+            total.exponent = floor(p.p * log2_pair(total.hi).hi)
+        else:
+            total.exponent = floor(p.p * log2(total.hi))
+        first = total.exponent
+        plain_sums(x, 0, 1, size, p, first, &total)
+        total.exponent = first
+        return total
+    frexp(total.hi, &e)
+    e -= 1
+    if p.kind == HALVES:
+        e -= e & 1  # so that e * p is an integer
+    first = ldexp(1.0, -(e // 2))  # in two steps: 2^-e may leave the range of double
+    second = ldexp(1.0, -(e - e // 2))
+    for i in range(size):
+        scaled[i] = magnitude(x, i) * first * second
+    plain_sums(<const double*>scaled, 0, 1, size, p, 0.0, &total)
+    total.exponent = e * p.p
+    return total
+
+
+cdef inline void chunk_sums(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, partial* totals
+) noexcept nogil:
+    """The sums of |x|^p over up to ROWS chunks of one size <= CHUNK, ``pitch`` elements apart."""
+    cdef Py_ssize_t k
+    if p.kind >= LARGEST:
+        for k in range(count):
+            totals[k] = folded(x + k * pitch, size, p)
+        return
+    plain_sums(x, pitch, count, size, p, 0.0, totals)
+    for k in range(count):
+        if not LOWEST <= totals[k].hi <= HIGHEST:
+            totals[k] = scaled_sum(x + k * pitch, size, p)
+
+
+# --- planes ------------------------------------------------------------------------------------------------------------------------------
+
+
+cdef inline double shifted(double x, double exponent) noexcept nogil:
+    """x * 2^exponent for an exponent <= 0 of any size."""
+    return ldexp(x, <int>(exponent if exponent > -5000.0 else -5000.0))
+
+
+cdef inline partial add(partial a, partial b, power p) noexcept nogil:
+    """a + b."""
+    cdef pair s
+    if p.kind >= LARGEST:
+        return fold(a, b, p)
+    if a.hi == 0.0:
+        return b
+    if b.hi == 0.0:
+        return a
+    if not (isfinite(a.hi) and isfinite(b.hi)):
+        a.hi += b.hi
+        a.lo = 0.0
+        return a
+    if a.exponent < b.exponent:
+        a.hi = shifted(a.hi, a.exponent - b.exponent)
+        a.lo = shifted(a.lo, a.exponent - b.exponent)
+        a.exponent = b.exponent
+    elif b.exponent < a.exponent:
+        b.hi = shifted(b.hi, b.exponent - a.exponent)
+        b.lo = shifted(b.lo, b.exponent - a.exponent)
+    s = two_sum(a.hi, b.hi)
+    a.hi = s.hi
+    a.lo += b.lo + s.lo
+    return a
+
+
+cdef inline bint ordinary(partial s) noexcept nogil:
+    """Whether the sum is hi + lo, and far from the ends of the range."""
+    return s.exponent == 0.0 and LOWEST <= s.hi <= HIGHEST
+
+
+cdef inline void roots(const partial* sums, Py_ssize_t count, power p, element* y) noexcept nogil:
+    """y = sums^(1/p), rounded once; up to ROWS of them, so that the arithmetic of all goes through vectors."""
+    cdef double v[ROWS]
+    cdef Py_ssize_t k
+    if p.kind == WHOLE and p.whole == 1:
+        for k in range(count):
+            v[k] = sums[k].hi + sums[k].lo
+    elif p.kind == WHOLE and p.whole == 2:
+        for k in range(count):
+            v[k] = sqrt(sums[k].hi + sums[k].lo)
+    elif p.kind == WHOLE and p.whole == 4:
+        for k in range(count):
+            v[k] = sqrt(sqrt(sums[k].hi + sums[k].lo))
+    elif p.kind < LARGEST:
+        for k in range(count):
+            v[k] = sums[k].hi if LOWEST <= sums[k].hi <= HIGHEST else 1.0
+        for k in range(count):
+            if element is double:
+                v[k] = any_root(v[k], sums[k].lo, 0.0, p.p)
+            else:
+                v[k] = exp2((log2(v[k]) + sums[k].lo / v[k] * 1.4426950408889634) / p.p)
+    for k in range(count):
+        if p.kind >= LARGEST or not ordinary(sums[k]):
+            v[k] = root(sums[k], p)
+    for k in range(count):
+        store(y + k, v[k])
+
+
+cdef inline double any_root(double hi, double lo, double exponent, double p) noexcept nogil:
+    """((hi + lo) * 2^exponent)^(1/p) for an ordinary hi."""
+    cdef pair t, u
+    cdef double scale, outside = 0.0
+    u = log2_pair(hi)
+    t = two_sum(exponent, u.hi)
+    t.lo += u.lo + lo / hi * 1.4426950408889634
+    u.hi = t.hi / p
+    u.lo = (fma(-u.hi, p, t.hi) + t.lo) / p
+    # 2^u, in two steps where u is near the ends
+    outside = 512.0 if u.hi > 1000.0 else (-512.0 if u.hi < -1000.0 else 0.0)
+    u.hi -= outside
+    t.hi = u.hi if u.hi < 1023.0 else 1023.0
+    t.hi = t.hi if t.hi > -1022.0 else -1022.0
+    t.lo = u.lo if t.hi == u.hi else 0.0
+    t = exp2_pair(t, &scale)
+    return (t.hi + t.lo) * scale * power_of_two(outside)
+
+
+cdef inline double root(partial s, power p) noexcept nogil:
+    """One root, of any sum."""
+    if p.kind == LARGEST or p.kind == VANISHING or s.hi == 0.0 or not isfinite(s.hi):
+        return s.hi
+    if p.kind == PEAKED:
+        return s.hi + s.hi * (log2(s.lo) * 0.6931471805599453 / p.p)
+    if p.kind == WHOLE and p.whole == 1:
+        return ldexp(s.hi + s.lo, <int>s.exponent)
+    if p.kind == WHOLE and p.whole == 2:
+        return ldexp(sqrt(s.hi + s.lo), <int>(s.exponent * 0.5))
+    return any_root(s.hi, s.lo, s.exponent, p.p)
