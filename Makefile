@@ -20,7 +20,7 @@ lint: .venv/lint.stamp  ## style, types, Cython
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/cython-lint cypool/kernels
+	PATH="$(CURDIR)/.venv/bin:$$PATH" cython-lint cypool/kernels
 
 format: .venv/lint.stamp  ## put the sources in order
 	$(BIN)/ruff check --fix .

@@ -28,7 +28,7 @@ def global_lp_pool(call: Call) -> Work:
 def max_roi_pool(call: Call) -> Work:
     """The windows are the bins of each region of interest, as bounds in rows and columns of X."""
     x, rois = call.inputs
-    t = np.float64 if x.dtype == np.float64 else np.float32
+    t: type[np.floating[Any]] = np.float64 if x.dtype == np.float64 else np.float32
     table = widened(rois).astype(t)
     image = table[:, 0].astype(np.intp)
     order = np.argsort(image, kind="stable")
@@ -71,8 +71,9 @@ def bins(start: Array, end: Array, count: int, size: int) -> Array:
 
 def nearest(x: Array) -> Array:
     """Integers nearest to x, halves away from zero, in x's type."""
-    whole = np.trunc(x)
-    return whole + np.copysign(np.abs(x - whole) >= 0.5, x).astype(x.dtype)
+    whole: Array = np.trunc(x)
+    whole += np.copysign(np.abs(x - whole) >= 0.5, x)
+    return whole
 
 
 def _distant_bins(start: np.floating[Any], end: np.floating[Any], count: int, size: int) -> list[tuple[int, int]]:

@@ -54,7 +54,7 @@ def check(
     threads: int | None = None,
 ) -> Call:
     """The call, or SpecValueError (values, shapes, attributes) or SpecTypeError (types) that says what is wrong with it."""
-    arrays = tuple([value if type(value) is np.ndarray else _array(op, opset, place, value) for place, value in enumerate(inputs)])
+    arrays = tuple([x if type(x) is np.ndarray else _array(op, opset, place, x) for place, x in enumerate(inputs)])
     forms = tuple([(array.dtype, array.shape) for array in arrays])
     try:
         signature = _signature(op, opset, forms, tuple([(name, _frozen(value)) for name, value in attributes.items()]))
@@ -85,7 +85,10 @@ def _thawed(frozen: tuple[Any, Any]) -> Any:
 
 @functools.lru_cache(maxsize=1024, typed=True)
 def _signature(
-    op: str, opset: int | None, forms: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...], attributes: tuple[tuple[str, tuple[Any, Any]], ...]
+    op: str,
+    opset: int | None,
+    forms: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...],
+    attributes: tuple[tuple[str, tuple[Any, Any]], ...],
 ) -> Signature:
     """Kept for calls to come: most calls are like the one before."""
     version = spec.resolve(op, opset)
@@ -160,9 +163,9 @@ def _check_columns(version: Version, operand: Operand, array: Array, arrays: Seq
 def _size(version: Version, dimension: str, arrays: Sequence[Array]) -> int:
     """The size of a dimension that the shape rules name."""
     for operand, array in zip(version.inputs, arrays, strict=True):
-        for term, size in zip(operand.shape.split(), array.shape, strict=False):
-            if term == dimension:
-                return size
+        terms = operand.shape.split()
+        if dimension in terms:
+            return int(array.shape[terms.index(dimension)])
     raise KeyError(dimension)
 
 

@@ -222,13 +222,18 @@ def python(program, **environment):
 
 
 def test_omp_num_threads_counts_where_nothing_is_said():
-    program = "from cypool import dispatch; print(dispatch.threads_for(1 << 30, None), dispatch.threads_for(100, None), dispatch.threads_for(100, 5))"
+    program = "from cypool.dispatch import threads_for as t; print(t(1 << 30, None), t(100, None), t(100, 5))"
     assert python(program, OMP_NUM_THREADS="7").stdout.split() == ["7", "1", "5"]
     assert python(program, OMP_NUM_THREADS="3,2").stdout.split() == ["3", "1", "5"]
 
 
 def test_affinity_counts_otherwise():
-    program = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); from cypool import dispatch; print(dispatch.available_threads())"
+    program = """
+import os
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+from cypool import dispatch
+print(dispatch.available_threads())
+"""
     assert python(program).stdout.split() == ["1"]
 
 

@@ -50,7 +50,11 @@ def _typed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input of the model; repeat for each.")
 @click.option(
-    "--output-dir", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR", help="Where NAME.npy is written for each output."
+    "--output-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Where NAME.npy is written for each output.",
 )
 def command(model: Path, inputs: Sequence[str], output_dir: Path) -> None:
     """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX's reference evaluator."""

@@ -13,7 +13,7 @@ them go through a box together. Tables of the maxima of 2, 4, 8, ... neighbourin
 """
 
 from cython.parallel cimport prange, threadid
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 
 ctypedef fused key:
     short
@@ -300,7 +300,11 @@ def box_max(
     out = &y[0, 0, 0, 0]
     stride_y = channels * all.bins_h * all.bins_w
     for r in range(regions):
-        if not 0 <= order[r] < regions or not bounded(&rows[r, 0, 0], all.bins_h, x.shape[2]) or not bounded(&columns[r, 0, 0], all.bins_w, x.shape[3]):
+        if not (
+            0 <= order[r] < regions
+            and bounded(&rows[r, 0, 0], all.bins_h, x.shape[2])
+            and bounded(&columns[r, 0, 0], all.bins_w, x.shape[3])
+        ):
             raise ValueError("box_max: a box outside the image")
     scenes = <scene*>malloc(images * sizeof(scene))
     if scenes == NULL:

@@ -3,15 +3,15 @@
 # Apart from ``lp``, which knows where planes lie, because the promises are kept here (docs/kernels.md has the reasoning):
 #
 # Same bits everywhere. The order of all additions follows from the position in the plane alone. A plane is cut into chunks of CHUNK
-# elements; in a chunk, element i belongs to lane i % LANES, TREE rows of lanes are added as a tree, then the lanes are added as a tree, then
-# the last size % LANES elements are added, summed in their order; chunks are added in their order. CPU levels differ in how many lanes an instruction holds
-# and how rows of lanes are batched, neither of which changes what is added to what.
+# elements; in a chunk, element i belongs to lane i % LANES, TREE rows of lanes are added as a tree, then the lanes are added as a tree,
+# then the last size % LANES elements, summed in their order; chunks are added in their order. CPU levels differ in how many lanes an
+# instruction holds and how chunks are batched, neither of which changes what is added to what.
 #
 # Accuracy. For types narrower than double the terms of p <= 2 are exact in double, and 29 spare bits absorb the rest. For double itself
 # lanes are pairs (a sum and the error of it), so that only the term and the tree of rows round. Chunks are always added as pairs.
 #
-# Range. A chunk is summed as it is; if the sum leaves [LOWEST, HIGHEST] the chunk, still in cache, is summed again scaled by a power of two.
-# So a sum is (hi + lo) * 2^exponent, and one row near overflow costs nothing to the others.
+# Range. A chunk is summed as it is; if the sum leaves [LOWEST, HIGHEST] the chunk, still in cache, is summed again scaled by a power of
+# two. So a sum is (hi + lo) * 2^exponent, and one row near overflow costs nothing to the others.
 
 from libc.math cimport INFINITY, floor, fma, frexp, isfinite, ldexp, sqrt
 

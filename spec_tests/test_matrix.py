@@ -1,0 +1,92 @@
+"""Every generated case on every build, with 1, 2 and 3 threads, against the oracle."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import BUILDS, DTYPES, bits, on_build, ulps
+
+import cypool
+from cypool import spec
+from cypool.conformance import cases, models
+from cypool.session import Session
+
+CASES = list(cases.generate())
+VALID = [case for case in CASES if case.fault is None]
+INVALID = [case for case in CASES if case.fault is not None]
+REPORTED = json.loads(Path(__file__).with_name("data").joinpath("reported_cases.json").read_text())["cases"]
+
+ULPS = {"GlobalLpPool": {"float16": 1, "bfloat16": 1, "float": 1, "double": 4}, "MaxRoiPool": dict.fromkeys(DTYPES, 0)}
+"""How far from the exact result, rounded once, an output may be."""
+
+
+def ways():
+    """Each build with each number of threads."""
+    for name in BUILDS:
+        with on_build(name):
+            for threads in (1, 2, 3):
+                yield f"{name}, {threads} threads", threads
+
+
+@pytest.mark.parametrize("case", VALID, ids=lambda case: case.id)
+def test_case(case):
+    inputs = [tensor.array for tensor in case.inputs]
+    attributes = {name: typed.value for name, typed in case.attributes}
+    (expected,) = [tensor.array for tensor in case.expected]
+    first = None
+    for way, threads in ways():
+        (y,) = cypool.run(case.version.op, inputs, attributes, opset=case.version.since_version, threads=threads)
+        distance = ulps(y, expected)
+        assert max(distance, default=0) <= ULPS[case.version.op][case.type], way
+        first = bits(y).tobytes() if first is None else first
+        assert bits(y).tobytes() == first, f"{way}: other bits"
+
+
+@pytest.mark.parametrize("case", INVALID, ids=lambda case: case.id)
+def test_invalid_case_is_refused_in_words(case):
+    with pytest.raises(cypool.SpecError) as caught:
+        Session(models.model(case)).run({tensor.name: tensor.array for tensor in case.inputs})
+    assert len(str(caught.value).splitlines()) == 1
+    assert "expected" in str(caught.value) or "there are" in str(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize("case", [case for case in VALID if "/ramp" in case.id], ids=lambda case: case.id)
+def test_a_model_gives_what_the_function_gives(case):
+    inputs = {tensor.name: tensor.array for tensor in case.inputs}
+    attributes = {name: typed.value for name, typed in case.attributes}
+    (y,) = Session(models.model(case)).run(inputs).values()
+    (expected,) = cypool.run(case.version.op, list(inputs.values()), attributes, opset=case.version.since_version)
+    assert bits(y).tolist() == bits(expected).tolist()
+
+
+def test_every_cell_of_version_and_type_is_here():
+    cells = {(case.version.name, case.type) for case in VALID}
+    assert cells == {(version.name, type) for version in spec.versions() for type in version.types[0].allowed}
+    assert len(cells) == 17
+
+
+@pytest.mark.parametrize("case", REPORTED, ids=lambda case: case["id"])
+def test_reported_case(case):
+    for since in case["since"]:
+        inputs = [filled(tensor, case["type"]) for tensor in case["inputs"].values()]
+        for _, threads in ways():
+            if case.get("error"):
+                with pytest.raises(cypool.SpecError):
+                    cypool.run(case["op"], inputs, case["attributes"], opset=since, threads=threads)
+                continue
+            (y,) = cypool.run(case["op"], inputs, case["attributes"], opset=since, threads=threads)
+            expected = np.array(case["outputs"]["Y"]["data"]).astype(DTYPES[case["type"]]).reshape(case["outputs"]["Y"]["shape"])
+            # the file gives decimals, and for one of them says "nearest": as many digits as it writes must agree
+            np.testing.assert_allclose(y.astype(np.float64), expected.astype(np.float64), rtol=1e-7 if case["type"] != "float16" else 2e-3)
+
+
+def filled(tensor, type):
+    """An input as the file of reported cases writes it."""
+    if "range" in tensor:
+        values = np.arange(*tensor["range"])
+    elif "fill" in tensor:
+        values = np.full(tensor["shape"], tensor["fill"])
+    else:
+        values = np.array(tensor["data"])
+    return values.astype(DTYPES[type]).reshape(tensor["shape"])
