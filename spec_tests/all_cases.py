@@ -1,0 +1,32 @@
+"""All generated cases, made once for the test modules that look at them together."""
+
+import functools
+from collections import defaultdict
+
+from cypool import spec
+from cypool.conformance import cases
+
+VERSIONS = [version.name for version in spec.versions()]
+CELLS = [(version.name, type) for version in spec.versions() for type in version.types[0].allowed]
+
+
+@functools.cache
+def every():
+    return tuple(cases.generate())
+
+
+@functools.cache
+def valid():
+    return tuple(case for case in every() if case.fault is None)
+
+
+@functools.cache
+def invalid():
+    return tuple(case for case in every() if case.fault is not None)
+
+
+def by_cell(some):
+    found = defaultdict(list)
+    for case in some:
+        found[case.version.name, case.type].append(case)
+    return found

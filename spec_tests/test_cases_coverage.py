@@ -1,0 +1,116 @@
+"""What the cases cover, and what a valid one holds."""
+
+from collections import Counter
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from all_cases import CELLS, VERSIONS, by_cell, every, invalid, valid
+
+from cypool import spec
+from cypool.conformance import cases
+from cypool.conformance.cases.covering import allowed
+
+
+def labels(case):
+    """The labels of a valid case by axis."""
+    axes, _, _ = cases.plan(case.version)
+    return dict(zip(axes, case.id.split("/")[1:], strict=True))
+
+
+def test_ids_are_unique_and_fit_a_shell():
+    assert len({case.id for case in every()}) == len(every())
+    assert all(set(case.id) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/") for case in every())
+
+
+def test_there_are_enough_to_find_faults_and_few_enough_to_run():
+    assert 1200 <= len(every()) <= 2500
+    assert min(len(some) for some in by_cell(every()).values()) >= 80
+
+
+def test_every_version_and_type_has_valid_and_invalid_cases():
+    assert set(by_cell(valid())) == set(CELLS) == set(by_cell(invalid())) and len(CELLS) == 17
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_every_pair_of_labels_meets_that_may_and_every_group_asked_for(name):
+    version = spec.version(name)
+    axes, groups, constraints = cases.plan(version)
+    chosen = [labels(case) for case in valid() if case.version == version]
+    met = {frozenset((axis, choice[axis]) for axis in group) for choice in chosen for group in (*combinations(axes, 2), *groups)}
+    assert all(allowed(choice, constraints) for choice in chosen)
+    for group in {tuple(group) for group in (*combinations(axes, 2), *groups)}:
+        for meeting in product(*(axes[axis] for axis in group)):
+            together = dict(zip(group, meeting, strict=True))
+            if frozenset(together.items()) not in met:
+                rest = [axis for axis in axes if axis not in together]
+                others = (dict(zip(rest, picked, strict=True)) for picked in product(*(axes[axis] for axis in rest)))
+                assert not any(allowed({**together, **other}, constraints) for other in others), together
+
+
+@pytest.mark.parametrize("cell", CELLS, ids="/".join)
+def test_every_label_occurs_in_every_cell(cell):
+    name, _ = cell
+    axes, _, _ = cases.plan(spec.version(name))
+    found = [labels(case) for case in by_cell(valid())[cell]]
+    for axis in axes.keys() - {"type"}:
+        assert set(axes[axis]) == {choice[axis] for choice in found}
+
+
+@pytest.mark.parametrize("cell", CELLS, ids="/".join)
+def test_every_attribute_is_left_out_where_it_may_be_and_given_its_default(cell):
+    version = spec.version(cell[0])
+    given = [dict(case.attributes) for case in by_cell(valid())[cell]]
+    for attribute in version.attributes:
+        assert any(attribute.name not in some for some in given) != attribute.required
+        if attribute.default is not None:
+            assert any(some[attribute.name].value == attribute.default for some in given if attribute.name in some)
+        assert {some[attribute.name].type for some in given if attribute.name in some} == {attribute.type}
+
+
+@pytest.mark.parametrize("cell", CELLS, ids="/".join)
+def test_every_ruling_occurs_in_every_cell(cell):
+    version = spec.version(cell[0])
+    expected = {ruling.id for ruling in version.rulings}
+    if cell[1] != "double":
+        expected -= {"double-precision"}
+    assert {ruling for case in by_cell(every())[cell] for ruling in case.rulings} == expected
+
+
+def test_regimes_of_p_that_the_issue_names_occur():
+    by_version = {name: set(cases.plan(spec.version(f"GlobalLpPool-{name}"))[0]["p"]) for name in (1, 2, 22)}
+    everywhere = {"p-absent", "p1", "p2", "p3", "p4", "p7", "p100", f"p{2**40}"}
+    assert by_version[2] == by_version[22] == everywhere
+    assert by_version[1] == everywhere | {"p0.5", "p1.5", "p2.5", "p0.01", "p0.001", "p1.4013e-45", "pinf"}
+
+
+def test_inputs_have_the_version_types_and_the_ranks_of_the_rules():
+    for case in valid():
+        assert [tensor.name for tensor in case.inputs] == [operand.name for operand in case.version.inputs]
+        assert {tensor.type for tensor in case.inputs} == {case.type}
+    assert Counter(len(case.inputs[0].shape) for case in valid() if case.version.op == "GlobalLpPool").keys() == {2, 3, 4, 5, 6}
+
+
+def test_valid_regions_name_images_that_there_are_and_finite_corners():
+    for case in valid():
+        if case.version.op == "MaxRoiPool":
+            x, rois = (tensor.array for tensor in case.inputs)
+            assert set(rois[:, 0].astype(float)) <= set(range(x.shape[0])), case.id
+            assert np.isfinite(rois.astype(np.float64)).all(), case.id
+
+
+def test_more_bins_than_pixels_and_several_images_out_of_order_occur():
+    assert any({"few-pixels", "pooled_shape16x12"} <= case.tags for case in valid())
+    batches = [case.inputs[1].array[:, 0].astype(float) for case in valid() if case.version.op == "MaxRoiPool"]
+    assert any((np.diff(batch) < 0).any() and len(set(batch)) == 3 for batch in batches)
+
+
+def test_one_operators_cases_are_the_same_as_among_all():
+    assert list(cases.generate(["MaxRoiPool"])) == [case for case in every() if case.version.op == "MaxRoiPool"]
+
+
+def test_inputs_depend_on_nothing_but_the_id():
+    version = spec.version("GlobalLpPool-22")
+    choice = {"type": "double", "shape": "odd", "p": "p3", "values": "random"}
+    first, *_, last = cases._valid_case(version, choice).inputs[0].array.reshape(-1).tolist()
+    assert [first.hex(), last.hex()] == ["0x1.072a8aa9b30aap-3", "0x1.c46c3817a2104p+4"]

@@ -1,0 +1,72 @@
+"""Invalid cases: each fault of each version, alone."""
+
+import numpy as np
+import pytest
+from all_cases import CELLS, VERSIONS, by_cell, invalid
+
+from cypool import spec
+
+
+def test_an_invalid_case_has_no_outputs_and_says_its_fault():
+    for case in invalid():
+        assert case.fault and case.answer is None and case.id.split("/")[2] == "invalid"
+    with pytest.raises(ValueError, match="invalid on purpose"):
+        _ = invalid()[0].expected
+
+
+@pytest.mark.parametrize(
+    ("version", "faults"),
+    [
+        (
+            "GlobalLpPool-1",
+            "p-as-int p-as-floats p-as-string p-0 p-minus-1 p-nan unknown-attribute X-rank1 no-X extra-input",
+        ),
+        ("GlobalLpPool-2", "p-as-float p-as-ints p-as-string p-0 p-minus-1 unknown-attribute X-rank1 no-X extra-input"),
+        ("GlobalLpPool-22", "p-as-float p-as-ints p-as-string p-0 p-minus-1 unknown-attribute X-rank1 no-X extra-input"),
+        *(
+            (
+                name,
+                "no-pooled_shape pooled_shape-as-floats pooled_shape-as-int pooled_shape-as-string pooled_shape-of-1 pooled_shape-of-3 "
+                "pooled_shape-0-1 pooled_shape-1-0 pooled_shape-minus-1-1 pooled_shape-1-minus-1 "
+                "spatial_scale-as-int spatial_scale-as-floats spatial_scale-as-string "
+                "spatial_scale-0 spatial_scale-minus-1 spatial_scale-nan spatial_scale-inf unknown-attribute "
+                "X-rank3 X-rank5 rois-rank1 rois-rank3 rois-4x4 rois-4x6 no-rois extra-input "
+                "batch-index-minus-1 batch-index-N batch-index-0.5 batch-index-minus-0.5 batch-index-nan "
+                "x1-nan x1-inf x1-minus-inf y1-nan y1-inf y1-minus-inf x2-nan x2-inf x2-minus-inf y2-nan y2-inf y2-minus-inf",
+            )
+            for name in ("MaxRoiPool-1", "MaxRoiPool-22")
+        ),
+    ],
+)
+def test_the_faults_of_a_version(version, faults):
+    for type in spec.version(version).types[0].allowed:
+        found = [case.id.split("/")[3] for case in by_cell(invalid())[version, type]]
+        extra = {label for label in found if label.startswith(("type-", "rois-as-"))}
+        assert sorted(set(found) - extra) == sorted(faults.split())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_types_that_a_version_lacks_are_tried(version):
+    lacking = {"bfloat16", "int8", "uint8", "int32", "int64"} - set(spec.version(version).types[0].allowed)
+    tried = {case.id.split("/")[3]: case for case in invalid() if case.version.name == version and "/type-" in case.id}
+    assert tried.keys() == {f"type-{type}" for type in lacking}
+    assert all(f"type-{tensor.type}" == label for label, case in tried.items() for tensor in case.inputs)
+
+
+def test_mixed_types_are_two_allowed_ones():
+    mixed = [case for case in invalid() if "/rois-as-" in case.id]
+    assert {(case.version.name, case.type) for case in mixed} == {cell for cell in CELLS if cell[0].startswith("MaxRoiPool")}
+    for case in mixed:
+        x, rois = case.inputs
+        assert x.type == case.type != rois.type and rois.type in case.version.types[0].allowed
+
+
+def test_invalid_numbers_stand_in_one_element():
+    for case in invalid():
+        label = case.id.split("/")[3]
+        if case.version.op == "MaxRoiPool" and label.startswith(("batch-index", "x1", "x2", "y1", "y2")):
+            rois = case.inputs[1].array.astype(np.float64)
+            wrong = ~np.isfinite(rois)
+            wrong[:, 0] |= ~np.isin(rois[:, 0], range(case.inputs[0].shape[0]))
+            assert wrong.sum() == 1, case.id
+            assert case.rulings == (("batch-index",) if wrong[:, 0].any() else ("coordinate-finite",))
