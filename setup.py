@@ -17,8 +17,8 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
 KERNELS = ROOT / "cypool" / "kernels"
-TREE = ROOT / "build" / "cython"
 DEBUG = os.environ.get("CYPOOL_DEBUG", "0") not in ("", "0")
+TREE = ROOT / "build" / ("cython-debug" if DEBUG else "cython")
 
 table = runpy.run_path(str(KERNELS / "variants.py"))
 variants = [v for v in table["VARIANTS"] if not v.machines or platform.machine() in v.machines]
@@ -57,15 +57,13 @@ def extensions() -> list[Extension]:
             copy_if_changed(source, folder / source.name)
         for kernel in table["KERNELS"]:
             name = f"cypool.kernels.{variant.name}.{kernel}"
-            result.append(Extension(name, [str((folder / f"{kernel}.pyx").relative_to(ROOT))], include_dirs=[str(folder)], extra_compile_args=[*FLAGS, *variant.flags]))
+            source = str((folder / f"{kernel}.pyx").relative_to(ROOT))
+            result.append(Extension(name, [source], include_dirs=[str(folder)], extra_compile_args=[*FLAGS, *variant.flags]))
     return cythonize(
         result,
         include_path=[str(TREE)],
         compiler_directives=DIRECTIVES,
-        compile_time_env=None,
-        nthreads=0,
         quiet=True,
-        force=DEBUG,
     )
 
 
