@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cypool.conformance import records, report
+from cypool.conformance import cases, records, report
 from cypool.conformance.protocol import Description
 from cypool.conformance.records import Header, RecordError, Result
 
@@ -18,7 +18,7 @@ def result(runtime: str, case: str, verdict: str, fault: str | None = None, elem
     return Result(runtime, case, op, int(since), type, fault, rulings, elements, verdict, "", message, ulp, reading, readings or {}, "")
 
 
-HEADER = Header("0.1.0", {"good": Description("good", "1.0"), "bad": Description("bad", "")}, 5, "onnx")
+HEADER = Header("0.1.0", {"good": Description("good", "1.0"), "bad": Description("bad", "")}, 5, "onnx", {}, {"sum: naive": "one by one"})
 RESULTS = [
     result("good", "MaxRoiPool-1/float/a", "pass", ulp=0),
     result("good", "GlobalLpPool-22/bfloat16/a", "pass", ulp=1),
@@ -102,6 +102,20 @@ def test_a_pass_is_no_finding_and_a_difference_is_one() -> None:
 def test_a_wrong_value_on_a_silence_names_it() -> None:
     (found,) = report.findings([result("x", "MaxRoiPool-1/float/a", "wrong value", rulings=("nan", "rank"))])
     assert found.name == "on nan, rank"
+
+
+def test_what_was_let_through_is_named_by_its_ruling_or_else_by_the_fault() -> None:
+    on_ruling, on_none = (
+        report.findings([result("x", "MaxRoiPool-1/float/a", "accepted what is invalid", fault="x is nan", rulings=rulings)])[0]
+        for rulings in (("finite",), ())
+    )
+    assert (on_ruling.name, on_none.name) == ("on finite", "x is nan")
+
+
+def test_the_words_for_readings_come_from_the_cases() -> None:
+    (case,) = [case for case in cases.generate(["MaxRoiPool"]) if case.id == "MaxRoiPool-22/float/invalid/no-rois"]
+    assert "nan: restart" in records.glossary([case])
+    assert records.glossary([]) == {}
 
 
 def test_the_fingerprint_is_the_reading_that_agrees_most_often() -> None:

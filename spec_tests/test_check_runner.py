@@ -225,7 +225,7 @@ def test_a_program_that_does_not_read_is_late_and_not_waited_for() -> None:
 
 def test_a_worker_of_another_protocol_is_not_available() -> None:
     with pytest.raises(Unavailable, match="it speaks protocol 2, not 1"):
-        foreign("pass", protocol=2)
+        foreign("sys.exit()", protocol=2)
 
 
 def test_what_a_lost_worker_started_ends_with_it() -> None:

@@ -9,6 +9,11 @@ import click
 from cypool.cli.selection import select
 
 
+def on_terminal() -> bool:
+    """Whether a person is reading."""
+    return sys.stdout.isatty()
+
+
 @click.group
 def command() -> None:
     """Show the conformance cases."""
@@ -22,12 +27,13 @@ def list_(glob: str | None) -> None:
     Piped, it is a line a case, of five fields with tabs between: id, operator-version, type, fault or "valid", and rulings.
     """
     found = select((glob,) if glob else ())
-    if sys.stdout.isatty():
+    if on_terminal():
         width = max(len(case.id) for case in found)
         for case in found:
             notes = [f"invalid: {case.fault}"] * (case.fault is not None) + [f"ruling: {', '.join(case.rulings)}"] * bool(case.rulings)
             click.echo(f"{case.id:{width}}  {'; '.join(notes)}".rstrip())
-        click.echo(f"{len(found):,} cases, {sum(case.fault is not None for case in found):,} of them invalid", err=True)
+        count = "1 case" if len(found) == 1 else f"{len(found):,} cases"
+        click.echo(f"{count}, {sum(case.fault is not None for case in found):,} invalid", err=True)
     else:
         for case in found:
             click.echo("\t".join((case.id, case.version.name, case.type, case.fault or "valid", ",".join(case.rulings))))

@@ -31,7 +31,7 @@ def select(globs: Sequence[str] = (), ops: Sequence[str] = (), types: Sequence[s
     found = [case for case in found if not types or case.type in types]
     for glob in globs:
         if not any(fnmatch.fnmatchcase(case.id, glob) for case in found):
-            raise click.UsageError(f"no case matches {glob!r}, which is matched against whole ids: perhaps '*{glob.strip('*')}*'")
+            raise click.UsageError(f"no case matches {glob!r}, which has to match whole ids: '*nan*' selects those with nan in them")
     found = [case for case in found if not globs or any(fnmatch.fnmatchcase(case.id, glob) for glob in globs)]
     if not found:
         raise click.UsageError("these options together select no case")

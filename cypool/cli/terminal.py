@@ -81,11 +81,9 @@ def _runtime(header: Header, name: str, results: Sequence[Result]) -> Renderable
     found.add_column(overflow="fold")
     for finding in report.findings(results):
         text = Text(finding.verdict, STYLES.get(finding.verdict, BAD))
-        if finding.name:
-            text.append(f": {finding.name}", "default")
-        text.append(f"\n{finding.example.case}", "dim")
-        if finding.example.message and finding.example.message != finding.example.fault:
-            text.append(f"\n{_one_line(finding.example.message)}", "dim")
+        text.append(f": {finding.name}" if finding.name else "", "default")
+        details = header.readings.get(finding.name), finding.example.case, _short(finding.example.message)
+        text.append("".join(f"\n{detail}" for detail in details if detail and detail != finding.name), "dim")
         found.add_row(f"{finding.count:,}", text)
     parts.append(found)
     followed = [f"{ruling}: {reading} ({count} of {of})" for ruling, reading, count, of in report.readings(results)]
@@ -94,6 +92,7 @@ def _runtime(header: Header, name: str, results: Sequence[Result]) -> Renderable
     return Group(*parts)
 
 
-def _one_line(message: str, longest: int = 160) -> str:
+def _short(message: str, head: int = 80, tail: int = 120) -> str:
+    """The message in one line, without its middle if it is long: what matters stands at the ends."""
     line = " ".join(message.split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return line if len(line) <= head + tail else f"{line[:head]} … {line[-tail:]}"

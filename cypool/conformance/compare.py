@@ -116,7 +116,8 @@ def misfit(got: Sequence[Tensor], expected: Sequence[Tensor], criterion: Criteri
         if wrong.any():
             where = tuple(int(i) for i in np.argwhere(wrong)[0])
             count = f", {wrong.sum()} of {wrong.size} elements wrong" if wrong.sum() > 1 else ""
-            return WRONG_VALUE, f"{ours.name}{list(where)} is {theirs.array[where]}, expected {ours.array[where]}{count}"
+            values = f"is {theirs.array[where]!s}, expected {ours.array[where]!s}"  # !s: the shortest digits of the type itself
+            return WRONG_VALUE, f"{ours.name}{list(where)} {values}{count}"
     return None
 
 

@@ -25,13 +25,17 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What was run: the runtimes as named, with what they answered; how many cases; by which tolerance."""
+    """What was run: the runtimes as named, with what they answered; how many cases; by which tolerance.
+
+    ``readings`` says in words what each recorded reading is that the cases can tell, so that a report needs the file alone.
+    """
 
     cypool: str
     runtimes: Mapping[str, Description]
     cases: int
     tolerance: str
     selection: Mapping[str, Any] = field(default_factory=dict)
+    readings: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The first line."""
@@ -41,7 +45,7 @@ class Header:
     def from_json(cls, record: Mapping[str, Any]) -> Header:
         """The inverse of ``to_json``."""
         runtimes = {name: Description(**described) for name, described in record["runtimes"].items()}
-        return cls(record["cypool"], runtimes, record["cases"], record["tolerance"], record["selection"])
+        return cls(record["cypool"], runtimes, record["cases"], record["tolerance"], record["selection"], record["readings"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,22 @@ class Result:
         fields["rulings"] = tuple(fields["rulings"])
         fields["readings"] = {ruling: tuple(names) for ruling, names in fields["readings"].items()}
         return cls(**fields)
+
+
+def reading_name(ruling: str, reading: str) -> str:
+    """What reports call a reading: its own name says too little.
+
+    >>> reading_name("accumulation", "naive")
+    'accumulation: naive'
+    """
+    return f"{ruling}: {reading}"
+
+
+def glossary(cases: Iterable[Case]) -> dict[str, str]:
+    """The readings that these cases can meet, by the name that reports give them, in words."""
+    versions = dict.fromkeys(case.version for case in cases)
+    rulings = [ruling for version in versions for ruling in version.rulings]
+    return {reading_name(ruling.id, reading.name): reading.text for ruling in rulings for reading in ruling.readings}
 
 
 def end(results: int) -> dict[str, Any]:

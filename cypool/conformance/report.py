@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cypool.conformance import compare
-from cypool.conformance.records import Header, Result
+from cypool.conformance.records import Header, Result, reading_name
 
 SHORT = {
     compare.PASS: "pass",
@@ -108,22 +108,20 @@ class Finding:
 def _name(result: Result) -> str:
     if result.reading:
         ruling = next(ruling for ruling, names in result.readings.items() if result.reading in names)
-        return f"{ruling}: {result.reading}"
-    if result.verdict == compare.ACCEPTED_INVALID:
-        return result.fault or ""
-    if result.verdict in BY_VALUE and result.rulings:
+        return reading_name(ruling, result.reading)
+    if result.verdict in BY_RULING and result.rulings:
         return f"on {', '.join(result.rulings)}"
-    return ""
+    return (result.verdict == compare.ACCEPTED_INVALID and result.fault) or ""
 
 
-BY_VALUE = frozenset({compare.WRONG_VALUE, compare.WRONG_SHAPE, compare.WRONG_TYPE})
+BY_RULING = frozenset({compare.WRONG_VALUE, compare.WRONG_SHAPE, compare.WRONG_TYPE, compare.ACCEPTED_INVALID})
 BY_MESSAGE = frozenset({compare.ERROR, compare.CRASHED})
 
 
 def _gist(result: Result) -> str:
     """What tells one message from another, once all that differs from case to case is taken out: quoted names, numbers, further lines."""
     first = result.message.partition("\n")[0] if result.verdict in BY_MESSAGE else ""
-    return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"|\([^)]*\)", "…", first))[:100]
+    return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"|\([^)]*\)", "…", first))
 
 
 def findings(results: Iterable[Result]) -> list[Finding]:
