@@ -52,6 +52,7 @@ inputs.X = { shape = [1, 2], data = [0, 1.5] }
 [[ruling]]
 id = "sign"
 question = "Which?"
+chosen = "this"
 choice = "This."
 evidence = "So it is."
 until = 7
@@ -220,7 +221,7 @@ def test_rulings_and_examples_belong_to_the_versions_they_name() -> None:
     assert [len(v.examples) for v in (first, second, third)] == [0, 1, 1]
     ruling = first.ruling("sign")
     assert ruling is not None
-    assert ruling.since_versions == (1, 7)
+    assert (ruling.chosen, ruling.since_versions) == ("this", (1, 7))
     assert [(r.name, r.followed_by, r.legitimate) for r in ruling.readings] == [("that-one", ("someone",), False)]
     assert third.ruling("sign") is None
 

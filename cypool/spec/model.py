@@ -73,6 +73,8 @@ class Ruling:
     evidence: str
     readings: tuple[Reading, ...]
     since_versions: tuple[int, ...]
+    chosen: str = ""
+    """The choice in a word, as readings are named, for reports: ``float32`` of ``bin-precision``."""
 
 
 @dataclass(frozen=True, slots=True)

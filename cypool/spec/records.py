@@ -89,6 +89,7 @@ def ruling(table: Table, since_versions: Sequence[int]) -> Ruling:
         return Ruling(
             id=_id(table, "id"),
             question=table.take("question", str),
+            chosen=_id(table, "chosen"),
             choice=table.take("choice", str),
             evidence=table.take("evidence", str),
             readings=tuple(_reading(entry) for entry in table.tables("readings", label="name")),
