@@ -44,19 +44,29 @@ RTOL = {DTYPES[name]: rtol for name, rtol in {"float16": 1e-3, "bfloat16": 2.0**
 
 
 def onnx_tolerance(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
-    """What ONNX's backend suite lets pass: ``|got - expected| <= atol + rtol * |expected|``, with one condition more.
+    """What ONNX's backend suite lets pass: ``|got - expected| <= atol + rtol * |expected|``, with those of ``tolerance``."""
+    rtol, atol = tolerance(expected)
+    wide, right = got.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mask: npt.NDArray[np.bool_] = np.abs(wide - right) <= atol + rtol * np.abs(right)
+    return mask
+
+
+def tolerance(expected: Array) -> tuple[float, float]:
+    """``rtol`` and ``atol`` for an output: ONNX's, with one condition more.
 
     There, atol is 1e-7 whatever the data. An output of 1e-30 is then never looked at: zero passes for it. So atol here is no more than rtol
     times the largest expected magnitude, plus one step of the type's subnormals. It makes a difference only where every expected value is
     below 1e-4.
+
+    >>> tolerance(np.array([2e-30, 1e-30], np.float64))
+    (0.001, 2e-33)
     """
-    rtol = RTOL[got.dtype]
-    wide, right = got.astype(np.float64), expected.astype(np.float64)
-    scale = np.abs(right).max(initial=0.0, where=np.isfinite(right))
-    step = float(np.array(1, _bits(got.dtype)).view(got.dtype))
-    with np.errstate(over="ignore", invalid="ignore"):
-        mask: npt.NDArray[np.bool_] = np.abs(wide - right) <= max(min(ATOL, rtol * scale), step) + rtol * np.abs(right)
-    return mask
+    rtol = RTOL[expected.dtype]
+    right = expected.astype(np.float64)
+    scale = float(np.abs(right).max(initial=0.0, where=np.isfinite(right)))
+    step = float(np.array(1, _bits(expected.dtype)).view(expected.dtype))
+    return rtol, max(min(ATOL, rtol * scale), step)
 
 
 def within_ulps(limit: int) -> Criterion:
