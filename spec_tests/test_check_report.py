@@ -9,6 +9,7 @@ import pytest
 from cypool.conformance import cases, records, report
 from cypool.conformance.protocol import Description
 from cypool.conformance.records import Header, RecordError, Result
+from cypool.spec.model import Reading, Ruling
 
 
 def result(runtime: str, case: str, verdict: str, fault: str | None = None, elements: int = 2, message: str = "", ulp: int | None = None,
@@ -18,7 +19,8 @@ def result(runtime: str, case: str, verdict: str, fault: str | None = None, elem
     return Result(runtime, case, op, int(since), type, fault, rulings, elements, verdict, "", message, ulp, reading, readings or {}, "")
 
 
-HEADER = Header("0.1.0", {"good": Description("good", "1.0"), "bad": Description("bad", "")}, 5, "onnx", {}, {"sum: naive": "one by one"})
+RULINGS = {"MaxRoiPool": (Ruling("sum", "?", "this", "", (Reading("naive", "one by one", ("bad",), False),), (1, 22), "exact"),)}
+HEADER = Header("0.1.0", {"good": Description("good", "1.0"), "bad": Description("bad", "")}, 5, "onnx", {}, RULINGS)
 RESULTS = [
     result("good", "MaxRoiPool-1/float/a", "pass", ulp=0),
     result("good", "GlobalLpPool-22/bfloat16/a", "pass", ulp=1),
@@ -114,8 +116,8 @@ def test_what_was_let_through_is_named_by_its_ruling_or_else_by_the_fault() -> N
 
 def test_the_words_for_readings_come_from_the_cases() -> None:
     (case,) = [case for case in cases.generate(["MaxRoiPool"]) if case.id == "MaxRoiPool-22/float/invalid/no-rois"]
-    assert "nan: restart" in records.glossary([case])
-    assert records.glossary([]) == {}
+    assert "nan: restart" in Header("", {}, 1, "onnx", {}, records.rulings([case])).readings
+    assert records.rulings([]) == {}
 
 
 def test_the_fingerprint_is_the_reading_that_agrees_most_often() -> None:

@@ -104,7 +104,7 @@ def command(
                 len(cases),
                 tolerance,
                 {"globs": list(globs), "ops": list(ops), "types": list(types)},
-                records.glossary(cases),
+                records.rulings(cases),
             )
             write = stack.enter_context(_writing(jsonl, header))
             done = stack.enter_context(_progress(len(cases) * len(names)))

@@ -113,21 +113,31 @@ def near(got: Array, expected: Array, criterion: Criterion) -> npt.NDArray[np.bo
     return np.where(finite, criterion(got, expected), same)
 
 
-def misfit(got: Sequence[Tensor], expected: Sequence[Tensor], criterion: Criterion) -> tuple[str, str] | None:
-    """The first thing wrong with the outputs: a verdict and a sentence; None where they are right."""
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """The first thing wrong with outputs: a verdict, a sentence, and the flat index of the element in the output of that name."""
+
+    verdict: str
+    message: str
+    output: str = ""
+    at: int = 0
+
+
+def misfit(got: Sequence[Tensor], expected: Sequence[Tensor], criterion: Criterion) -> Misfit | None:
+    """The first thing wrong with the outputs; None where they are right."""
     if len(got) != len(expected):
-        return WRONG_SHAPE, f"{len(got)} outputs, expected {len(expected)}"
+        return Misfit(WRONG_SHAPE, f"{len(got)} outputs, expected {len(expected)}")
     for ours, theirs in zip(expected, got, strict=True):
         if theirs.type != ours.type:
-            return WRONG_TYPE, f"{ours.name} is {theirs.type}, expected {ours.type}"
+            return Misfit(WRONG_TYPE, f"{ours.name} is {theirs.type}, expected {ours.type}")
         if theirs.shape != ours.shape:
-            return WRONG_SHAPE, f"{ours.name} has shape {theirs.shape}, expected {ours.shape}"
+            return Misfit(WRONG_SHAPE, f"{ours.name} has shape {theirs.shape}, expected {ours.shape}")
         wrong = ~near(theirs.array, ours.array, criterion)
         if wrong.any():
             where = tuple(int(i) for i in np.argwhere(wrong)[0])
             count = f", {wrong.sum()} of {wrong.size} elements wrong" if wrong.sum() > 1 else ""
             values = f"is {theirs.array[where]!s}, expected {ours.array[where]!s}"  # !s: the shortest digits of the type itself
-            return WRONG_VALUE, f"{ours.name}{list(where)} {values}{count}"
+            return Misfit(WRONG_VALUE, f"{ours.name}{list(where)} {values}{count}", ours.name, int(wrong.argmax()))
     return None
 
 
@@ -157,6 +167,8 @@ class Judgement:
     ulp: int | None = None
     reading: str = ""  # the recorded reading that the outputs follow, where they are not as ruled
     readings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    output: str = ""  # the one that holds a wrong element,
+    at: int = 0  # and the first such, by its flat index
 
 
 STATUS_VERDICTS = {"unsupported": UNSUPPORTED, "error": ERROR, "crashed": CRASHED, "timed out": TIMED_OUT}
@@ -187,15 +199,15 @@ def _judge_outputs(case: Case, outputs: Sequence[Tensor], criterion: Criterion) 
     ulp = largest_ulp(outputs, case.expected)
     if found is None:
         return Judgement(PASS, ulp=ulp, readings=readings)
-    verdict, message = found
+    verdict, message, place = found.verdict, found.message, (found.output, found.at)
     known = {reading.name: reading.legitimate for ruling in case.version.rulings for reading in ruling.readings}
     followed = sorted((name for name, agrees in others.items() if agrees), key=lambda name: not known[name])
     if not followed:
-        return Judgement(verdict, message, ulp, readings=readings)
+        return Judgement(verdict, message, ulp, "", readings, *place)
     name = followed[0]
     if known[name]:
-        return Judgement(READS_DIFFERENTLY, message, ulp, name, readings)
-    return Judgement(verdict, f"{message}; known fault: {name}", ulp, name, readings)
+        return Judgement(READS_DIFFERENTLY, message, ulp, name, readings, *place)
+    return Judgement(verdict, f"{message}; known fault: {name}", ulp, name, readings, *place)
 
 
 def _evidence(case: Case, as_ruled: bool, others: dict[str, bool]) -> dict[str, tuple[str, ...]]:

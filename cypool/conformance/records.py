@@ -14,7 +14,10 @@ from typing import Any
 
 from cypool.conformance.case import Case
 from cypool.conformance.compare import CONFORMS, Judgement
+from cypool.conformance.excerpt import Excerpt
 from cypool.conformance.protocol import Description, Outcome
+from cypool.conformance.tensors import Tensor
+from cypool.spec.model import Reading, Ruling
 
 FORMAT = 1
 
@@ -27,7 +30,7 @@ class RecordError(ValueError):
 class Header:
     """What was run: the runtimes as named, with what they answered; how many cases; by which tolerance.
 
-    ``readings`` says in words what each recorded reading is that the cases can tell, so that a report needs the file alone.
+    ``rulings`` holds, by operator, those that the cases can meet, with all their readings, so that a report needs the file alone.
     """
 
     cypool: str
@@ -35,7 +38,13 @@ class Header:
     cases: int
     tolerance: str
     selection: Mapping[str, Any] = field(default_factory=dict)
-    readings: Mapping[str, str] = field(default_factory=dict)
+    rulings: Mapping[str, tuple[Ruling, ...]] = field(default_factory=dict)
+
+    @property
+    def readings(self) -> dict[str, str]:
+        """What each recorded reading is, in words, by the name that reports give it."""
+        rulings = [ruling for of_op in self.rulings.values() for ruling in of_op]
+        return {reading_name(ruling.id, reading.name): reading.text for ruling in rulings for reading in ruling.readings}
 
     def to_json(self) -> dict[str, Any]:
         """The first line."""
@@ -45,12 +54,16 @@ class Header:
     def from_json(cls, record: Mapping[str, Any]) -> Header:
         """The inverse of ``to_json``."""
         runtimes = {name: Description(**described) for name, described in record["runtimes"].items()}
-        return cls(record["cypool"], runtimes, record["cases"], record["tolerance"], record["selection"], record["readings"])
+        rulings = {op: tuple(_ruling(ruling) for ruling in of_op) for op, of_op in record["rulings"].items()}
+        return cls(record["cypool"], runtimes, record["cases"], record["tolerance"], record["selection"], rulings)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one runtime made of one case."""
+    """What one runtime made of one case: what was given, what was expected and what came, in excerpts, and the verdict.
+
+    ``expected`` is there where anything came. ``attributes`` are texts, such as ``FLOAT 2.0``.
+    """
 
     runtime: str
     case: str
@@ -67,6 +80,10 @@ class Result:
     reading: str
     readings: Mapping[str, tuple[str, ...]]
     stderr: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    inputs: tuple[Excerpt, ...] = ()
+    expected: tuple[Excerpt, ...] = ()
+    got: tuple[Excerpt, ...] = ()
 
     @classmethod
     def of(cls, runtime: str, case: Case, outcome: Outcome, judgement: Judgement) -> Result:
@@ -87,6 +104,10 @@ class Result:
             reading=judgement.reading,
             readings=judgement.readings,
             stderr=outcome.stderr,
+            attributes={name: f"{typed.type} {typed.value}" for name, typed in case.attributes},
+            inputs=_excerpts(case.inputs),
+            expected=_excerpts(case.expected if outcome.status == "ok" and case.fault is None else (), judgement),
+            got=_excerpts(outcome.outputs, judgement),
         )
 
     @property
@@ -101,7 +122,8 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """A line between the first and the last."""
-        return {"record": "result", **asdict(self)}
+        excerpts = {name: [excerpt.to_json() for excerpt in getattr(self, name)] for name in EXCERPTS}
+        return {"record": "result", **asdict(self), **excerpts}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Result:
@@ -109,7 +131,21 @@ class Result:
         fields = {name: record[name] for name in cls.__dataclass_fields__}
         fields["rulings"] = tuple(fields["rulings"])
         fields["readings"] = {ruling: tuple(names) for ruling, names in fields["readings"].items()}
+        fields |= {name: tuple(map(Excerpt.from_json, record[name])) for name in EXCERPTS}
         return cls(**fields)
+
+
+EXCERPTS = ("inputs", "expected", "got")
+
+
+def _excerpts(tensors: Iterable[Tensor], judgement: Judgement | None = None) -> tuple[Excerpt, ...]:
+    """Excerpts around the first wrong element, where one is."""
+    return tuple(Excerpt.of(tensor, judgement.at if judgement and tensor.name == judgement.output else 0) for tensor in tensors)
+
+
+def _ruling(record: Mapping[str, Any]) -> Ruling:
+    readings = tuple(Reading(**{**reading, "followed_by": tuple(reading["followed_by"])}) for reading in record["readings"])
+    return Ruling(**{**record, "readings": readings, "since_versions": tuple(record["since_versions"])})
 
 
 def reading_name(ruling: str, reading: str) -> str:
@@ -121,11 +157,12 @@ def reading_name(ruling: str, reading: str) -> str:
     return f"{ruling}: {reading}"
 
 
-def glossary(cases: Iterable[Case]) -> dict[str, str]:
-    """The readings that these cases can meet, by the name that reports give them, in words."""
-    versions = dict.fromkeys(case.version for case in cases)
-    rulings = [ruling for version in versions for ruling in version.rulings]
-    return {reading_name(ruling.id, reading.name): reading.text for ruling in rulings for reading in ruling.readings}
+def rulings(cases: Iterable[Case]) -> dict[str, tuple[Ruling, ...]]:
+    """The rulings that these cases can meet, by operator."""
+    found: dict[str, dict[str, Ruling]] = {}
+    for version in dict.fromkeys(case.version for case in cases):
+        found.setdefault(version.op, {}).update({ruling.id: ruling for ruling in version.rulings})
+    return {op: tuple(of_op.values()) for op, of_op in found.items()}
 
 
 def end(results: int) -> dict[str, Any]:
