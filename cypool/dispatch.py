@@ -117,7 +117,7 @@ def available_threads() -> int:
     if wish.isdecimal() and int(wish) > 0:
         return int(wish)
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(allowed, _quota()))
+    return max(1, min(allowed, QUOTA))
 
 
 def _quota() -> int:
@@ -135,6 +135,9 @@ def _quota() -> int:
         if quota > 0 and period > 0:
             return -(-quota // period)
     return 1 << 16
+
+
+QUOTA = _quota()  # read once: files are slow to ask, and nobody changes a container's limits under its feet
 
 
 def threads_for(elements: int, wish: int | None) -> int:

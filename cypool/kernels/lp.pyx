@@ -7,8 +7,8 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, llabs, malloc
 
 from .floats cimport element
-from .sums cimport CHUNK, ROWS, add, chunk_sums, partial, roots
-from .terms cimport power, power_of
+from .sums cimport CHUNK, LANES, ROWS, across_sums, add, chunk_sums, partial, roots
+from .terms cimport ANY, power, power_of
 
 cdef enum:
     PITCH = CHUNK + 32  # between gathered rows; not a power of two, which would put all of them into one set of the cache
@@ -41,10 +41,15 @@ cdef void gather(const element* x, layout at, Py_ssize_t count, Py_ssize_t start
             offset += rest % at.shape[axis] * at.strides[axis]
             rest //= at.shape[axis]
             axis -= 1
-        for i in range(run):
-            for k in range(count):
+        for k in range(count):
+            for i in range(run):
                 buffer[k * PITCH + done + i] = x[offset + i * step + k * at.stride_c]
         done += run
+
+
+cdef inline bint side_by_side(layout at, power p) noexcept nogil:
+    """Whether neighbouring planes can be summed without taking their elements apart first."""
+    return at.stride_c == 1 and at.ndim == 1 and at.channels >= LANES and p.kind < ANY
 
 
 cdef void planes_part(
@@ -57,6 +62,8 @@ cdef void planes_part(
         size = min(CHUNK, last - start)
         if buffer == NULL:
             chunk_sums(x + start, at.stride_c, count, size, p, sums)
+        elif count == LANES and side_by_side(at, p):
+            across_sums(x + start * at.strides[0], at.strides[0], size, p, buffer, sums)
         else:
             gather(x, at, count, start, size, buffer)
             chunk_sums(<const element*>buffer, PITCH, count, size, p, sums)
@@ -113,6 +120,8 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
     work.together = 1
     if dense:
         work.together = min(ROWS, max(1, at.channels // (4 * threads)))
+    elif side_by_side(at, p):
+        work.together = LANES
     elif llabs(at.stride_c) < llabs(at.strides[at.ndim - 1]):
         work.together = min(ROWS, at.channels)
     work.groups = (at.channels + work.together - 1) // work.together

@@ -13,12 +13,14 @@
 # Range. A chunk is summed as it is; if the sum leaves [LOWEST, HIGHEST] the chunk, still in cache, is summed again scaled by a power of
 # two. So a sum is (hi + lo) * 2^exponent, and one row near overflow costs nothing to the others.
 
-from libc.math cimport INFINITY, floor, fma, frexp, isfinite, ldexp, sqrt
+from libc.math cimport INFINITY, floor, frexp, isfinite, ldexp, sqrt
 
 from .floats cimport element, magnitude, store
-from .powers cimport exp2, exp2_pair, log2, log2_pair, pair, power_of_two, two_sum
-from .terms cimport ANY, BLOCK, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, power, raise_any, raised, raised_vector
-from .vectors cimport WIDTH, absolute, load, put, vector, zeros
+from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pair, pairs, two_sum, two_sums
+from .terms cimport (
+    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, any_power, any_power_pairs, power, raised, raised_vector
+)
+from .vectors cimport WIDTH, absolute, between, first, fused, larger_of, load, load_double, power_of_two, put, splat, vector
 
 cdef enum:
     LANES = 16
@@ -82,8 +84,8 @@ cdef inline void direct_lanes(const element* x, Py_ssize_t size, int n, bint hal
     cdef Py_ssize_t i = 0
     cdef int v
     for v in range(VECTORS):
-        hi[v] = zeros()
-        lo[v] = zeros()
+        hi[v] = splat(0.0)
+        lo[v] = splat(0.0)
     while i + TREE * LANES <= size:
         for v in range(VECTORS):
             accumulate(
@@ -106,6 +108,50 @@ cdef inline void direct_lanes(const element* x, Py_ssize_t size, int n, bint hal
         else:
             rest_hi += s
         i += 1
+    close_lanes(hi, lo, row, paired, sums)
+    sums.rest_hi[row] = rest_hi
+    sums.rest_lo[row] = rest_lo
+
+
+cdef inline void any_terms(const element* x, double p, double exponent, vector* hi, vector* lo) noexcept nogil:
+    """Add a row of |x|^p * 2^-exponent to the lanes."""
+    cdef pairs t
+    cdef int v
+    for v in range(VECTORS):
+        if element is double:
+            t = any_power_pairs(absolute(load(x + v * WIDTH)), p, exponent)
+            accumulate(t.hi, &hi[v], &lo[v], True)
+            lo[v] = lo[v] + t.lo
+        else:
+            accumulate(any_power(absolute(load(x + v * WIDTH)), p, exponent), &hi[v], &lo[v], False)
+
+
+cdef inline void any_lanes(const element* x, Py_ssize_t size, double p, double exponent, Py_ssize_t row, lanes* sums) noexcept nogil:
+    """The lanes of a chunk for any p, of terms times 2^-exponent; what is left over goes through them as well, padded with zeros."""
+    cdef bint paired = element is double
+    cdef vector hi[VECTORS]
+    cdef vector lo[VECTORS]
+    cdef element rest[LANES]
+    cdef Py_ssize_t i = 0
+    cdef int v, k
+    for v in range(VECTORS):
+        hi[v] = splat(0.0)
+        lo[v] = splat(0.0)
+    while i + LANES <= size:
+        any_terms(x + i, p, exponent, hi, lo)
+        i += LANES
+    if i < size:
+        for k in range(LANES):
+            rest[k] = x[i + k] if i + k < size else 0
+        any_terms(<const element*>rest, p, exponent, hi, lo)
+    close_lanes(hi, lo, row, paired, sums)
+    sums.rest_hi[row] = 0.0
+    sums.rest_lo[row] = 0.0
+
+
+cdef inline void close_lanes(vector* hi, vector* lo, Py_ssize_t row, bint paired, lanes* sums) noexcept nogil:
+    """Put a chunk's lanes down, the upper half added to the lower."""
+    cdef int v
     for v in range(VECTORS // 2):
         if paired:
             lo[v] = lo[v] + lo[v + VECTORS // 2]
@@ -113,47 +159,6 @@ cdef inline void direct_lanes(const element* x, Py_ssize_t size, int n, bint hal
         put(sums.hi + row * HALF + v * WIDTH, hi[v])
         if paired:
             put(sums.lo + row * HALF + v * WIDTH, lo[v])
-    sums.rest_hi[row] = rest_hi
-    sums.rest_lo[row] = rest_lo
-
-
-cdef inline void any_lanes(const element* x, Py_ssize_t size, double p, double exponent, Py_ssize_t row, lanes* sums) noexcept nogil:
-    """The same for any p, of terms times 2^-exponent, through a buffer that stays in the first-level cache."""
-    cdef bint paired = element is double
-    cdef double hi[LANES]
-    cdef double lo[LANES]
-    cdef double a[BLOCK]
-    cdef double low[BLOCK]
-    cdef Py_ssize_t l, r, start = 0, filled, padded
-    cdef pair t
-    for l in range(LANES):
-        hi[l] = 0.0
-        lo[l] = 0.0
-    for l in range(BLOCK):
-        low[l] = 0.0
-    while start < size:
-        filled = min(size - start, BLOCK)
-        padded = (filled + LANES - 1) // LANES * LANES
-        for l in range(filled):
-            a[l] = magnitude(x, start + l)
-        for l in range(filled, padded):
-            a[l] = 0.0
-        raise_any(a, low, padded, p, exponent, paired)
-        for r in range(padded // LANES):
-            for l in range(LANES):
-                if paired:
-                    t = two_sum(hi[l], a[r * LANES + l])
-                    hi[l] = t.hi
-                    lo[l] += t.lo + low[r * LANES + l]
-                else:
-                    hi[l] += a[r * LANES + l]
-        start += BLOCK
-    for l in range(HALF):
-        t = two_sum(hi[l], hi[l + HALF])
-        sums.hi[row * HALF + l] = t.hi
-        sums.lo[row * HALF + l] = lo[l] + lo[l + HALF] + t.lo
-    sums.rest_hi[row] = 0.0
-    sums.rest_lo[row] = 0.0
 
 
 cdef inline void halve(const double* hi, const double* lo, double* sum_hi, double* sum_lo, Py_ssize_t size, bint paired) noexcept nogil:
@@ -199,10 +204,20 @@ cdef inline double larger(double a, double b) noexcept nogil:
 
 cdef inline double largest(const element* x, Py_ssize_t size) noexcept nogil:
     """The largest |x| of a chunk; NaN if any is NaN."""
+    cdef vector most = splat(0.0)
+    cdef double each[WIDTH]
     cdef double result = 0.0
-    cdef Py_ssize_t i
-    for i in range(size):
+    cdef Py_ssize_t i = 0
+    cdef int k
+    while i + WIDTH <= size:
+        most = larger_of(most, absolute(load(x + i)))
+        i += WIDTH
+    put(each, most)
+    for k in range(WIDTH):
+        result = larger(result, each[k])
+    while i < size:
         result = larger(result, magnitude(x, i))
+        i += 1
     return result
 
 
@@ -211,13 +226,18 @@ cdef inline double largest(const element* x, Py_ssize_t size) noexcept nogil:
 #   PEAKED     the same, and lo how many there are, the others counting by what they are of it: (x / hi)^p, which is
 #              exp(-p (hi - x) / hi) to within 2^-34 of what matters, as all but the nearest vanish;
 #   VANISHING  hi the only term that is not zero, infinity if there are two.
+cdef inline double weight(double distance, double p) noexcept nogil:
+    """exp(-p * distance)."""
+    return first(exp2(splat(-1.4426950408889634 * p * distance)))
+
+
 cdef inline partial fold(partial a, partial b, power p) noexcept nogil:
     """What ``add`` is, for these."""
     cdef double hi = larger(a.hi, b.hi)
     if p.kind == VANISHING:
         a.hi = INFINITY if a.hi > 0.0 and b.hi > 0.0 else hi
     elif p.kind == PEAKED and 0.0 < hi < INFINITY:
-        a.lo = a.lo * exp2(-1.4426950408889634 * p.p * ((hi - a.hi) / hi)) + b.lo * exp2(-1.4426950408889634 * p.p * ((hi - b.hi) / hi))
+        a.lo = a.lo * weight((hi - a.hi) / hi, p.p) + b.lo * weight((hi - b.hi) / hi, p.p)
         a.hi = hi
     else:
         a.hi = hi
@@ -272,32 +292,36 @@ cdef inline partial scaled_sum(const element* x, Py_ssize_t size, power p) noexc
     """The sum over a chunk, scaled so that its largest term is near 1; also where a NaN, an infinity or nothing but zeros shows."""
     cdef partial total
     cdef double scaled[CHUNK]
-    cdef double first, second
+    cdef double up, second
     cdef int e
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     total.hi = largest(x, size)
     total.lo = 0.0
     total.exponent = 0.0
     if total.hi == 0.0 or not isfinite(total.hi):
         return total
     if p.kind == ANY:
-        # the same expression as in raise_any, so that the largest term comes out between 1 and 2 however coarse it is for a huge p
+        # the same expression as for the terms, so that the largest comes out between 1 and 2 however coarse it is for a huge p
         if element is double:
-            total.exponent = floor(p.p * log2_pair(total.hi).hi)
+            total.exponent = floor(first(log2_pairs(splat(total.hi)).hi * p.p))
         else:
-            total.exponent = floor(p.p * log2(total.hi))
-        first = total.exponent
-        plain_sums(x, 0, 1, size, p, first, &total)
-        total.exponent = first
+            total.exponent = floor(first(log2(splat(total.hi)) * p.p))
+        up = total.exponent
+        plain_sums(x, 0, 1, size, p, up, &total)
+        total.exponent = up
         return total
     frexp(total.hi, &e)
     e -= 1
     if p.kind == HALVES:
         e -= e & 1  # so that e * p is an integer
-    first = ldexp(1.0, -(e // 2))  # in two steps: 2^-e may leave the range of double
+    up = ldexp(1.0, -(e // 2))  # in two steps: 2^-e may leave the range of double
     second = ldexp(1.0, -(e - e // 2))
-    for i in range(size):
-        scaled[i] = magnitude(x, i) * first * second
+    while i + WIDTH <= size:
+        put(scaled + i, absolute(load(x + i)) * splat(up) * splat(second))
+        i += WIDTH
+    while i < size:
+        scaled[i] = magnitude(x, i) * up * second
+        i += 1
     plain_sums(<const double*>scaled, 0, 1, size, p, 0.0, &total)
     total.exponent = e * p.p
     return total
@@ -316,6 +340,94 @@ cdef inline void chunk_sums(
     for k in range(count):
         if not LOWEST <= totals[k].hi <= HIGHEST:
             totals[k] = scaled_sum(x + k * pitch, size, p)
+
+
+# --- across ------------------------------------------------------------------------------------------------------------------------------
+
+
+# LANES planes whose elements lie side by side (channels last) are summed all at once: a vector holds one element each of WIDTH planes. What
+# is a lane of one plane above is a row of vectors here; every addition is the same.
+cdef inline void across_lanes(
+    const element* x, Py_ssize_t step, Py_ssize_t size, int n, bint half, double* total_hi, double* total_lo
+) noexcept nogil:
+    """The sums of |x|^n, or |x|^(n + 1/2) if half, over LANES neighbouring planes; elements of one plane are ``step`` apart."""
+    cdef bint paired = element is double
+    cdef vector hi[LANES * VECTORS]
+    cdef vector lo[LANES * VECTORS]
+    cdef vector rest_hi[VECTORS]
+    cdef vector rest_lo[VECTORS]
+    cdef Py_ssize_t i = 0, row = LANES * step
+    cdef const element* at_lane
+    cdef pairs t
+    cdef int k, v, width
+    for k in range(LANES * VECTORS):
+        hi[k] = splat(0.0)
+        lo[k] = splat(0.0)
+    for v in range(VECTORS):
+        rest_hi[v] = splat(0.0)
+        rest_lo[v] = splat(0.0)
+    while i + TREE * LANES <= size:
+        for k in range(LANES):
+            at_lane = x + (i + k) * step
+            for v in range(VECTORS):
+                accumulate(
+                    ((terms(at_lane, n, half) + terms(at_lane + row, n, half))
+                     + (terms(at_lane + 2 * row, n, half) + terms(at_lane + 3 * row, n, half)))
+                    + ((terms(at_lane + 4 * row, n, half) + terms(at_lane + 5 * row, n, half))
+                       + (terms(at_lane + 6 * row, n, half) + terms(at_lane + 7 * row, n, half))),
+                    &hi[k * VECTORS + v], &lo[k * VECTORS + v], paired)
+                at_lane += WIDTH
+        i += TREE * LANES
+    while i + LANES <= size:
+        for k in range(LANES):
+            for v in range(VECTORS):
+                accumulate(terms(x + (i + k) * step + v * WIDTH, n, half), &hi[k * VECTORS + v], &lo[k * VECTORS + v], paired)
+        i += LANES
+    while i < size:
+        for v in range(VECTORS):
+            accumulate(terms(x + i * step + v * WIDTH, n, half), &rest_hi[v], &rest_lo[v], paired)
+        i += 1
+    for k in range(HALF * VECTORS):
+        if paired:
+            lo[k] = lo[k] + lo[k + HALF * VECTORS]
+        accumulate(hi[k + HALF * VECTORS], &hi[k], &lo[k], paired)
+    width = HALF // 2
+    while width:
+        for k in range(width):
+            for v in range(VECTORS):
+                t = two_sums(hi[2 * k * VECTORS + v], hi[(2 * k + 1) * VECTORS + v])
+                hi[k * VECTORS + v] = t.hi
+                if paired:
+                    lo[k * VECTORS + v] = lo[2 * k * VECTORS + v] + lo[(2 * k + 1) * VECTORS + v] + t.lo
+        width //= 2
+    for v in range(VECTORS):
+        t = two_sums(hi[v], rest_hi[v])
+        put(total_hi + v * WIDTH, t.hi)
+        put(total_lo + v * WIDTH, lo[v] + (rest_lo[v] + t.lo) if paired else splat(0.0))
+
+
+cdef inline void across_sums(const element* x, Py_ssize_t step, Py_ssize_t size, power p, element* column, partial* totals) noexcept nogil:
+    """``chunk_sums`` for LANES planes that lie side by side, p whole or halves; ``column`` has room for a chunk of one of them."""
+    cdef double hi[LANES]
+    cdef double lo[LANES]
+    cdef Py_ssize_t i
+    cdef int k
+    if p.kind == WHOLE and p.whole == 1:
+        across_lanes(x, step, size, 1, False, hi, lo)
+    elif p.kind == WHOLE and p.whole == 2:
+        across_lanes(x, step, size, 2, False, hi, lo)
+    elif p.kind == WHOLE and p.whole == 3:
+        across_lanes(x, step, size, 3, False, hi, lo)
+    else:
+        across_lanes(x, step, size, p.whole, p.kind == HALVES, hi, lo)
+    for k in range(LANES):
+        totals[k].hi = hi[k]
+        totals[k].lo = lo[k]
+        totals[k].exponent = 0.0
+        if not LOWEST <= hi[k] <= HIGHEST:
+            for i in range(size):
+                column[i] = x[i * step + k]
+            totals[k] = scaled_sum(<const element*>column, size, p)
 
 
 # --- planes ------------------------------------------------------------------------------------------------------------------------------
@@ -360,6 +472,7 @@ cdef inline bint ordinary(partial s) noexcept nogil:
 cdef inline void roots(const partial* sums, Py_ssize_t count, power p, element* y) noexcept nogil:
     """y = sums^(1/p), rounded once; up to ROWS of them, so that the arithmetic of all goes through vectors."""
     cdef double v[ROWS]
+    cdef double low[ROWS]
     cdef Py_ssize_t k
     if p.kind == WHOLE and p.whole == 1:
         for k in range(count):
@@ -371,13 +484,16 @@ cdef inline void roots(const partial* sums, Py_ssize_t count, power p, element* 
         for k in range(count):
             v[k] = sqrt(sqrt(sums[k].hi + sums[k].lo))
     elif p.kind < LARGEST:
-        for k in range(count):
-            v[k] = sums[k].hi if LOWEST <= sums[k].hi <= HIGHEST else 1.0
-        for k in range(count):
+        for k in range(ROWS):
+            v[k] = sums[k].hi if k < count and ordinary(sums[k]) else 1.0
+            low[k] = sums[k].lo if k < count and ordinary(sums[k]) else 0.0
+        k = 0
+        while k < count:
             if element is double:
-                v[k] = any_root(v[k], sums[k].lo, 0.0, p.p)
+                put(v + k, any_roots(load_double(v + k), load_double(low + k), splat(0.0), p.p))
             else:
-                v[k] = exp2((log2(v[k]) + sums[k].lo / v[k] * 1.4426950408889634) / p.p)
+                put(v + k, exp2((log2(load_double(v + k)) + load_double(low + k) / load_double(v + k) * 1.4426950408889634) / splat(p.p)))
+            k += WIDTH
     for k in range(count):
         if p.kind >= LARGEST or not ordinary(sums[k]):
             v[k] = root(sums[k], p)
@@ -385,23 +501,17 @@ cdef inline void roots(const partial* sums, Py_ssize_t count, power p, element* 
         store(y + k, v[k])
 
 
-cdef inline double any_root(double hi, double lo, double exponent, double p) noexcept nogil:
-    """((hi + lo) * 2^exponent)^(1/p) for an ordinary hi."""
-    cdef pair t, u
-    cdef double scale, outside = 0.0
-    u = log2_pair(hi)
-    t = two_sum(exponent, u.hi)
-    t.lo += u.lo + lo / hi * 1.4426950408889634
-    u.hi = t.hi / p
-    u.lo = (fma(-u.hi, p, t.hi) + t.lo) / p
-    # 2^u, in two steps where u is near the ends
-    outside = 512.0 if u.hi > 1000.0 else (-512.0 if u.hi < -1000.0 else 0.0)
-    u.hi -= outside
-    t.hi = u.hi if u.hi < 1023.0 else 1023.0
-    t.hi = t.hi if t.hi > -1022.0 else -1022.0
-    t.lo = u.lo if t.hi == u.hi else 0.0
-    t = exp2_pair(t, &scale)
-    return (t.hi + t.lo) * scale * power_of_two(outside)
+cdef inline vector any_roots(vector hi, vector lo, vector exponent, double p) noexcept nogil:
+    """((hi + lo) * 2^exponent)^(1/p) for ordinary hi; 2^u is taken in two halves, as u may be near the ends of the range."""
+    cdef pairs u = log2_pairs(hi)
+    cdef pairs t = two_sums(exponent, u.hi)
+    t.lo = t.lo + (u.lo + lo / hi * 1.4426950408889634)
+    u.hi = t.hi / splat(p)
+    u.lo = (fused(-u.hi, splat(p), t.hi) + t.lo) / splat(p)
+    cdef vector outside = between(u.hi, splat(-1000.0), splat(1000.0), splat(0.0), between(u.hi, splat(0.0), splat(INFINITY), splat(512.0), splat(-512.0)))
+    u.hi = u.hi - outside
+    u = exp2_pairs(u)
+    return (u.hi + u.lo) * power_of_two(outside)
 
 
 cdef inline double root(partial s, power p) noexcept nogil:
@@ -409,9 +519,9 @@ cdef inline double root(partial s, power p) noexcept nogil:
     if p.kind == LARGEST or p.kind == VANISHING or s.hi == 0.0 or not isfinite(s.hi):
         return s.hi
     if p.kind == PEAKED:
-        return s.hi + s.hi * (log2(s.lo) * 0.6931471805599453 / p.p)
+        return s.hi + s.hi * (first(log2(splat(s.lo))) * 0.6931471805599453 / p.p)
     if p.kind == WHOLE and p.whole == 1:
         return ldexp(s.hi + s.lo, <int>s.exponent)
     if p.kind == WHOLE and p.whole == 2:
         return ldexp(sqrt(s.hi + s.lo), <int>(s.exponent * 0.5))
-    return any_root(s.hi, s.lo, s.exponent, p.p)
+    return first(any_roots(splat(s.hi), splat(s.lo), splat(s.exponent), p.p))

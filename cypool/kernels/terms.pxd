@@ -2,13 +2,10 @@
 #
 # Apart from the sums because what p is decides everything here and nothing there.
 
-from libc.math cimport INFINITY, floor, fma, sqrt
+from libc.math cimport INFINITY, floor, sqrt
 
-from .powers cimport exp2, exp2_pair, log2, log2_pair, pair, two_sum
-from .vectors cimport square_root, vector
-
-cdef enum:
-    BLOCK = 128  # terms that are raised at a time, where that goes through a buffer
+from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pairs, two_sums
+from .vectors cimport between, fused, splat, square_root, vector
 
 cdef enum Kind:
     WHOLE  # p an integer
@@ -85,26 +82,20 @@ cdef inline vector raised_vector(vector a, int n, bint half) noexcept nogil:
     return result
 
 
-cdef inline void raise_any(double* a, double* low, Py_ssize_t size, double p, double exponent, bint paired) noexcept nogil:
-    """a = a^p * 2^-exponent for any p; if paired, ``low`` takes what a double does not hold. Zero, infinity and NaN stay what they are."""
-    cdef Py_ssize_t i
-    cdef bint ordinary
-    cdef double x, scale
-    cdef pair u, v
-    for i in range(size):
-        ordinary = 0.0 < a[i] < INFINITY
-        x = a[i] if ordinary else 1.0
-        if paired:
-            v = log2_pair(x)
-            u = two_sum(p * v.hi, -exponent)
-            u = two_sum(u.hi, u.lo + (fma(p, v.hi, -(p * v.hi)) + p * v.lo))
-            v.hi = u.hi if u.hi > -1022.0 else -1022.0
-            v.hi = v.hi if v.hi < 1023.0 else 1023.0
-            v.lo = u.lo if -1022.0 < u.hi < 1023.0 else 0.0
-            v = exp2_pair(v, &scale)
-            x = v.hi * scale if u.hi > -1022.0 else 0.0
-            x = x if u.hi < 1023.0 else INFINITY
-            low[i] = v.lo * scale if ordinary and -1022.0 < u.hi < 1023.0 else 0.0
-        else:
-            x = exp2(p * log2(x) - exponent)
-        a[i] = x if ordinary else a[i]
+cdef inline vector any_power(vector a, double p, double exponent) noexcept nogil:
+    """a^p * 2^-exponent for any p; zero, infinity and NaN stay what they are. Good to 2^-45 of the p-th root."""
+    cdef vector x = between(a, splat(0.0), splat(INFINITY), a, splat(1.0))
+    return between(a, splat(0.0), splat(INFINITY), exp2(log2(x) * p - exponent), a)
+
+
+cdef inline pairs any_power_pairs(vector a, double p, double exponent) noexcept nogil:
+    """The same, with what a double does not hold."""
+    cdef vector x = between(a, splat(0.0), splat(INFINITY), a, splat(1.0))
+    cdef pairs v = log2_pairs(x)
+    cdef vector hi = v.hi * p
+    cdef pairs u = two_sums(hi, splat(-exponent))
+    u = two_sums(u.hi, u.lo + (fused(v.hi, splat(p), -hi) + v.lo * p))
+    v = exp2_pairs(u)
+    v.hi = between(a, splat(0.0), splat(INFINITY), v.hi, a)
+    v.lo = between(a, splat(0.0), splat(INFINITY), v.lo, splat(0.0))
+    return v

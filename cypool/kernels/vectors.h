@@ -28,12 +28,6 @@
   #include <immintrin.h>
 #endif
 
-static inline cypool_vector cypool_zeros(void) {
-    cypool_vector result;
-    memset(&result, 0, sizeof result);
-    return result;
-}
-
 static inline void cypool_put(double* y, cypool_vector a) { memcpy(y, &a, sizeof a); }
 
 static inline cypool_vector cypool_load_double(const double* x) {
@@ -113,6 +107,91 @@ static inline cypool_vector cypool_load_float16(const uint16_t* x) { return cypo
 static inline cypool_vector cypool_load_bfloat16(const int16_t* x) { return cypool_from_bfloat16((uint16_t)*x); }
 static inline cypool_vector cypool_sqrt(cypool_vector a) { return sqrt(a); }
 #endif
+
+static inline cypool_vector cypool_splat(double value) {
+#if CYPOOL_WIDTH == 1
+    return value;
+#else
+    cypool_vector result;
+    CYPOOL_EACH(value);
+    return result;
+#endif
+}
+
+static inline double cypool_first(cypool_vector a) {
+    double value;
+    memcpy(&value, &a, sizeof value);
+    return value;
+}
+
+/* a * b + c, rounded once: exact by definition, so a build without the instruction gives the same bits, slowly. */
+static inline cypool_vector cypool_fma(cypool_vector a, cypool_vector b, cypool_vector c) {
+#if CYPOOL_WIDTH == 8
+    return _mm512_fmadd_pd(a, b, c);
+#elif CYPOOL_WIDTH == 4 && defined(__FMA__)
+    return _mm256_fmadd_pd(a, b, c);
+#elif CYPOOL_WIDTH == 1
+    return fma(a, b, c);
+#else
+    cypool_vector result;
+    CYPOOL_EACH(fma(a[i], b[i], c[i]));
+    return result;
+#endif
+}
+
+/* Where ``low < x < high`` it is ``inside``, elsewhere (for NaN too) ``outside``. */
+static inline cypool_vector cypool_between(
+    cypool_vector x, cypool_vector low, cypool_vector high, cypool_vector inside, cypool_vector outside
+) {
+#if CYPOOL_WIDTH == 1
+    return low < x && x < high ? inside : outside;
+#else
+    cypool_integers mask = (cypool_integers)(low < x) & (cypool_integers)(x < high);
+    return (cypool_vector)(((cypool_integers)inside & mask) | ((cypool_integers)outside & ~mask));
+#endif
+}
+
+/* The larger one of two that are not negative; a NaN is above infinity, as its bits are. */
+static inline cypool_vector cypool_larger(cypool_vector a, cypool_vector b) {
+#if CYPOOL_WIDTH == 1
+    return a > b || a != a ? a : b;
+#else
+    cypool_integers mask = (cypool_integers)a > (cypool_integers)b;
+    return (cypool_vector)(((cypool_integers)a & mask) | ((cypool_integers)b & ~mask));
+#endif
+}
+
+/* x = m * 2^k for normal x > 0, sqrt(1/2) <= m < sqrt(2); returns k. Subtracting the bits of sqrt(1/2) makes the exponent field step there
+ * instead of at powers of two; the bias keeps it positive. Or-ing it into 2^52 makes it a double. */
+static inline cypool_vector cypool_split(cypool_vector x, cypool_vector* m) {
+#if CYPOOL_WIDTH == 1
+    int64_t bits, exponent;
+#else
+    cypool_integers bits, exponent;
+#endif
+    cypool_vector k;
+    memcpy(&bits, &x, sizeof bits);
+    exponent = ((bits - 0x3fe6a09e667f3bcd + 0x3ff0000000000000) >> 52) & 0x7ff;
+    bits = bits - (exponent << 52) + 0x3ff0000000000000;
+    exponent = exponent | 0x4330000000000000;
+    memcpy(m, &bits, sizeof bits);
+    memcpy(&k, &exponent, sizeof k);
+    return k - (0x1p52 + 1023);
+}
+
+/* 2^n for integers -1022 <= n <= 1023: added to 1.5 * 2^52, the integer stands in the low bits. */
+static inline cypool_vector cypool_power_of_two(cypool_vector n) {
+#if CYPOOL_WIDTH == 1
+    int64_t bits;
+#else
+    cypool_integers bits;
+#endif
+    n = n + 0x1.8p52;
+    memcpy(&bits, &n, sizeof bits);
+    bits = (bits + 1023) << 52;
+    memcpy(&n, &bits, sizeof n);
+    return n;
+}
 
 static inline cypool_vector cypool_abs(cypool_vector a) {
 #if CYPOOL_WIDTH == 1

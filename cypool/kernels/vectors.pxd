@@ -6,7 +6,13 @@ cdef extern from "vectors.h" nogil:
     ctypedef double vector "cypool_vector"
     enum:
         WIDTH "CYPOOL_WIDTH"  # doubles in a vector
-    vector zeros "cypool_zeros"()
+    vector splat "cypool_splat"(double value)
+    double first "cypool_first"(vector a)
+    vector fused "cypool_fma"(vector a, vector b, vector c)
+    vector between "cypool_between"(vector x, vector low, vector high, vector inside, vector outside)
+    vector larger_of "cypool_larger"(vector a, vector b)
+    vector split "cypool_split"(vector x, vector* m)
+    vector power_of_two "cypool_power_of_two"(vector n)
     void put "cypool_put"(double* y, vector a)
     vector absolute "cypool_abs"(vector a)
     vector square_root "cypool_sqrt"(vector a)
