@@ -64,28 +64,6 @@ def test_rows_go_by_operator_then_version_as_a_number_then_type_in_the_order_of_
     )
 
 
-def test_the_matrix_in_markdown() -> None:
-    assert report.markdown(HEADER, RESULTS) == (
-        "| operator-version | type | good 1.0 | bad |\n"
-        "|---|---|---|---|\n"
-        "| GlobalLpPool-2 | float | 2 pass | 1 error, 1 accepted |\n"
-        "| GlobalLpPool-22 | float | 1 differ | 1 error |\n"
-        "| GlobalLpPool-22 | bfloat16 | 1 pass | 1 unsupported |\n"
-        "| MaxRoiPool-1 | float | 1 pass | 1 wrong |\n"
-        "| all |  | 4 pass, 1 differ | 1 wrong, 2 error, 1 accepted, 1 unsupported |\n"
-        "\n"
-        "- pass: the right answer; of an invalid model or input: refused\n"
-        "- differ: another recorded reading of a place where the standard is silent\n"
-        "- wrong: a value that no reading of the standard gives\n"
-        "- error: a valid model or input was refused\n"
-        "- accepted: an invalid model or input was not refused\n"
-        "- unsupported: the runtime says that it does not have this operator version or type\n"
-        "\n"
-        "- good 1.0 conforms: 5 of 5 cases conform; it computes in 4 of 4 cells, at most 1 ULP off where it passes\n"
-        "- bad deviates: 0 of 5 cases conform; it computes in 1 of 4 cells\n"
-    )
-
-
 def test_findings_group_what_went_wrong_alike_and_show_the_smallest() -> None:
     found = report.findings(report.of_runtime("bad", RESULTS))
     assert [(finding.verdict, finding.name, finding.count, finding.example.case) for finding in found] == [
@@ -118,11 +96,6 @@ def test_the_words_for_readings_come_from_the_cases() -> None:
     (case,) = [case for case in cases.generate(["MaxRoiPool"]) if case.id == "MaxRoiPool-22/float/invalid/no-rois"]
     assert "nan: restart" in Header("", {}, 1, "onnx", {}, records.rulings([case])).readings
     assert records.rulings([]) == {}
-
-
-def test_the_fingerprint_is_the_reading_that_agrees_most_often() -> None:
-    assert report.readings(report.of_runtime("good", RESULTS)) == [("nan", "other", 2, 2)]
-    assert report.readings(report.of_runtime("bad", RESULTS)) == [("sum", "naive", 1, 1)]
 
 
 def test_unsupported_does_not_conform() -> None:

@@ -105,6 +105,7 @@ def command(
                 tolerance,
                 {"globs": list(globs), "ops": list(ops), "types": list(types)},
                 records.rulings(cases),
+                records.computed(cases),
             )
             write = stack.enter_context(_writing(jsonl, header))
             done = stack.enter_context(_progress(len(cases) * len(names)))

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from cypool.conformance import compare, report
 from cypool.conformance.records import Header, Result
+from cypool.conformance.reports.fingerprint import Followed, fingerprint
 
 STYLES = {compare.PASS: "green", compare.READS_DIFFERENTLY: "cyan", compare.UNSUPPORTED: "dim"}
 BAD = "red"
@@ -37,7 +38,7 @@ def _matrix(header: Header, results: Sequence[Result], width: int) -> Table:
     table.add_column("", footer="all", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name in matrix.columns:
-        title = Text(f"{name} {header.runtimes[name].version}".rstrip())
+        title = Text(header.title(name))
         table.add_column(title, footer=_cell(matrix.total(name), room), overflow="fold", max_width=room)
     previous = ""
     for version, type in matrix.rows:
@@ -86,10 +87,14 @@ def _runtime(header: Header, name: str, results: Sequence[Result]) -> Renderable
         text.append("".join(f"\n{detail}" for detail in details if detail and detail != finding.name), "dim")
         found.add_row(f"{finding.count:,}", text)
     parts.append(found)
-    followed = [f"{ruling}: {reading} ({count} of {of})" for ruling, reading, count, of in report.readings(results)]
+    followed = fingerprint(header, results)
     if followed:
-        parts.append(Text("readings followed: " + ", ".join(followed)))
+        parts.append(Text("fingerprint: ").append(Text(", ").join(Text(str(reading), _style(reading)) for reading in followed)))
     return Group(*parts)
+
+
+def _style(reading: Followed) -> str:
+    return "" if reading.as_ruled else STYLES[compare.READS_DIFFERENTLY] if reading.legitimate else BAD
 
 
 def _short(message: str, head: int = 80, tail: int = 120) -> str:

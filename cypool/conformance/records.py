@@ -30,7 +30,8 @@ class RecordError(ValueError):
 class Header:
     """What was run: the runtimes as named, with what they answered; how many cases; by which tolerance.
 
-    ``rulings`` holds, by operator, those that the cases can meet, with all their readings, so that a report needs the file alone.
+    ``rulings`` holds, by operator, those that the cases can meet, with all their readings, so that a report needs the file alone;
+    ``computed`` names the readings whose answers are known, so that outputs show who follows them.
     """
 
     cypool: str
@@ -39,12 +40,18 @@ class Header:
     tolerance: str
     selection: Mapping[str, Any] = field(default_factory=dict)
     rulings: Mapping[str, tuple[Ruling, ...]] = field(default_factory=dict)
+    computed: tuple[str, ...] = ()
 
     @property
     def readings(self) -> dict[str, str]:
         """What each recorded reading is, in words, by the name that reports give it."""
         rulings = [ruling for of_op in self.rulings.values() for ruling in of_op]
         return {reading_name(ruling.id, reading.name): reading.text for ruling in rulings for reading in ruling.readings}
+
+    def title(self, runtime: str) -> str:
+        """What reports call a runtime: its name and its version."""
+        version = self.runtimes[runtime].version
+        return runtime if version in runtime.split() else f"{runtime} {version}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
         """The first line."""
@@ -55,7 +62,8 @@ class Header:
         """The inverse of ``to_json``."""
         runtimes = {name: Description(**described) for name, described in record["runtimes"].items()}
         rulings = {op: tuple(_ruling(ruling) for ruling in of_op) for op, of_op in record["rulings"].items()}
-        return cls(record["cypool"], runtimes, record["cases"], record["tolerance"], record["selection"], rulings)
+        known = tuple(record["computed"])
+        return cls(record["cypool"], runtimes, record["cases"], record["tolerance"], record["selection"], rulings, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +171,11 @@ def rulings(cases: Iterable[Case]) -> dict[str, tuple[Ruling, ...]]:
     for version in dict.fromkeys(case.version for case in cases):
         found.setdefault(version.op, {}).update({ruling.id: ruling for ruling in version.rulings})
     return {op: tuple(of_op.values()) for op, of_op in found.items()}
+
+
+def computed(cases: Iterable[Case]) -> tuple[str, ...]:
+    """The readings whose answers are known for any of these cases, in alphabetical order."""
+    return tuple(sorted({name for case in cases for name in case.alternatives}))
 
 
 def end(results: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the results of a run say, in the order a reader asks: the matrix, the findings, the readings followed.
+"""What the results of a run say, in the order a reader asks: the matrix, the findings, a line a runtime.
 
 Pure functions of a run's records, apart from how any of it is shown, so that a kept file gives the same report at any time.
 """
@@ -137,23 +137,11 @@ def findings(results: Iterable[Result]) -> list[Finding]:
     return sorted(found, key=lambda finding: (compare.VERDICTS.index(finding.verdict), -finding.count, finding.name))
 
 
-def readings(results: Iterable[Result]) -> list[tuple[str, str, int, int]]:
-    """A runtime's fingerprint: each ruling that it showed something of, the reading it agrees with most, in how many of how many cases."""
-    agreed: dict[str, Counter[str]] = {}
-    shown: Counter[str] = Counter()
-    for result in results:
-        for ruling, names in result.readings.items():
-            agreed.setdefault(ruling, Counter()).update(names)
-            shown[ruling] += 1
-    return [(ruling, *max(counts.items(), key=lambda item: item[1]), shown[ruling]) for ruling, counts in agreed.items()]
-
-
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One runtime in one line: how many of its cases conform, in how many cells it computed anything, and how far off it was at most."""
 
-    runtime: str
-    version: str
+    title: str
     conforming: int
     cases: int
     cells_computed: int
@@ -165,7 +153,7 @@ class Summary:
         verdict = "conforms" if self.conforming == self.cases else "deviates"
         distance = "" if self.ulp is None else f", at most {self.ulp:,} ULP off where it passes"
         return (
-            f"{self.runtime} {self.version}".rstrip() + f" {verdict}: {self.conforming:,} of {self.cases:,} cases conform; "
+            f"{self.title} {verdict}: {self.conforming:,} of {self.cases:,} cases conform; "
             f"it computes in {self.cells_computed} of {self.cells} cells{distance}"
         )
 
@@ -178,30 +166,20 @@ def of_runtime(runtime: str, results: Iterable[Result]) -> list[Result]:
     return [result for result in results if result.runtime == runtime]
 
 
+def cells_computed(results: Iterable[Result]) -> set[tuple[str, str]]:
+    """The (operator-version, type) in which one runtime gave any output to a valid case."""
+    return {(result.version, result.type) for result in results if result.fault is None and result.verdict in COMPUTED}
+
+
 def summary(header: Header, runtime: str, results: Sequence[Result]) -> Summary:
     """The summary of one runtime, from its own results."""
     valid = [result for result in results if result.fault is None]
-    computed = {(result.version, result.type) for result in valid if result.verdict in COMPUTED}
     cells = {(result.version, result.type) for result in valid}
     return Summary(
-        runtime,
-        header.runtimes[runtime].version,
+        header.title(runtime),
         sum(result.conforms for result in results),
         len(results),
-        len(computed),
+        len(cells_computed(results)),
         len(cells),
         max((result.ulp for result in valid if result.verdict == compare.PASS and result.ulp is not None), default=None),
     )
-
-
-def markdown(header: Header, results: Sequence[Result]) -> str:
-    """The matrix, its legend and a line a runtime, as Markdown."""
-    table = matrix(header, results)
-    titles = [f"{name} {header.runtimes[name].version}".rstrip() for name in table.columns]
-    lines = [" | ".join(["| operator-version", "type", *titles]) + " |", "|---" * (2 + len(titles)) + "|"]
-    rows = [(*row, [table.cell(row, name) for name in table.columns]) for row in table.rows]
-    rows.append(("all", "", [table.total(name) for name in table.columns]))
-    lines += [" | ".join([f"| {version}", type, *(", ".join(in_words(cell)) for cell in cells)]) + " |" for version, type, cells in rows]
-    lines += ["", *(f"- {word}: {meaning}" for word, meaning in legend(results))]
-    lines += ["", *(f"- {summary(header, name, of_runtime(name, results))}" for name in table.columns)]
-    return "\n".join(lines) + "\n"

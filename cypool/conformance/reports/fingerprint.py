@@ -1,0 +1,95 @@
+"""A runtime's fingerprint: which reading it follows, ruling by ruling.
+
+Apart from the findings because it says what a runtime does where nothing went wrong, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from cypool.conformance import compare, report
+from cypool.conformance.compare import AS_RULED
+from cypool.conformance.records import Header, Result
+from cypool.spec.model import Ruling
+
+OTHERWISE = {
+    compare.ACCEPTED_INVALID: "accepts what is invalid",
+    compare.ERROR: "refuses what is valid",
+    compare.WRONG_VALUE: "none recorded",
+}
+"""What to call an answer that is no recorded reading's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a runtime does about one ruling: what it does most, in ``count`` of the ``of`` cases that tell.
+
+    ``name`` is the word for the choice, a recorded reading's, or one of ``OTHERWISE``; ``text`` says it in a sentence or two.
+    """
+
+    op: str
+    ruling: Ruling
+    name: str
+    text: str
+    as_ruled: bool
+    legitimate: bool
+    count: int
+    of: int
+
+    def __str__(self) -> str:
+        """``nan: restart``, with numbers where the cases do not agree."""
+        return f"{self.ruling.id}: {self.name}" + (f" ({self.count} of {self.of})" if self.count < self.of else "")
+
+
+def fingerprint(header: Header, results: Iterable[Result]) -> list[Followed]:
+    """What one runtime follows, by operator and ruling in the spec's order; rulings of which no case tells anything are left out.
+
+    That an invalid case is refused tells something only where valid ones of that version and type are not refused.
+    """
+    results = list(results)
+    computes = report.cells_computed(results)
+    rulings = {(op, ruling.id): ruling for op, of_op in header.rulings.items() for ruling in of_op}
+    agreed: dict[tuple[str, str], Counter[str]] = {}
+    told: Counter[tuple[str, str]] = Counter()
+    for result in results:
+        if (result.version, result.type) not in computes:
+            continue
+        for id in result.rulings:
+            key = result.op, id
+            names = _evidence(result, rulings[key], header.computed) if key in rulings else ()
+            if names:
+                agreed.setdefault(key, Counter()).update(names)
+                told[key] += 1
+    return [_followed(op, ruling, agreed[op, id], told[op, id]) for (op, id), ruling in rulings.items() if told[op, id]]
+
+
+def fingerprints(header: Header, results: Sequence[Result]) -> list[tuple[str, Ruling, dict[str, Followed]]]:
+    """Those of all runtimes side by side: the operator, the ruling, and what each runtime of which cases tell does about it."""
+    rows = {(op, ruling.id): (op, ruling, dict[str, Followed]()) for op, of_op in header.rulings.items() for ruling in of_op}
+    for name in header.runtimes:
+        for followed in fingerprint(header, report.of_runtime(name, results)):
+            rows[followed.op, followed.ruling.id][2][name] = followed
+    return [row for row in rows.values() if row[2]]
+
+
+def _evidence(result: Result, ruling: Ruling, computed: Iterable[str]) -> tuple[str, ...]:
+    """The readings of the ruling that the result agrees with, where it tells anything of it."""
+    if ruling.id in result.readings:
+        return result.readings[ruling.id]
+    by_values = any(reading.name in computed for reading in ruling.readings)
+    if result.verdict == compare.PASS and (result.fault is not None or not by_values):
+        return (AS_RULED,)
+    if result.rulings == (ruling.id,) and result.verdict in OTHERWISE:
+        return (OTHERWISE[result.verdict],)
+    return ()
+
+
+def _followed(op: str, ruling: Ruling, agreed: Counter[str], told: int) -> Followed:
+    recorded = {reading.name: reading.text for reading in ruling.readings}
+    texts = {AS_RULED: ruling.choice, **recorded, **dict.fromkeys(OTHERWISE.values(), "")}
+    name = max(texts, key=lambda name: agreed[name])  # of equals the first
+    legitimate = name == AS_RULED or any(reading.name == name and reading.legitimate for reading in ruling.readings)
+    word = ruling.chosen if name == AS_RULED else name
+    return Followed(op, ruling, word, texts[name], name == AS_RULED, legitimate, agreed[name], told)

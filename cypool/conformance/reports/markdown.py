@@ -1,0 +1,101 @@
+"""A run as Markdown, short enough for the summary of a CI job whatever the run holds.
+
+Apart from the terminal's form because there is no width to mind, and text has to be kept from being read as markup.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Sequence
+
+from cypool.conformance import report
+from cypool.conformance.records import Header, Result
+from cypool.conformance.report import Finding
+from cypool.conformance.reports.fingerprint import Followed, fingerprints
+
+MOST_FINDINGS = 50
+"""How many findings of a runtime are shown; runtimes that say something else in every message would fill the page."""
+
+LONGEST_TEXT = 300
+"""How many characters of a text are shown; the middle goes first, what matters stands at the ends."""
+
+
+def markdown(header: Header, results: Sequence[Result]) -> str:
+    """The run: a line a runtime, the matrix with its legend, the fingerprints, then each runtime's findings, folded."""
+    by_runtime = {name: report.of_runtime(name, results) for name in header.runtimes}
+    parts = [
+        "\n".join(f"- {escaped(str(report.summary(header, name, own)))}" for name, own in by_runtime.items()),
+        _matrix(header, results),
+        "\n".join(f"- *{word}*: {meaning}" for word, meaning in report.legend(results)),
+        *_fingerprints(header, results),
+    ]
+    for name, own in by_runtime.items():
+        found = report.findings(own)
+        if found:
+            parts += folded(f"Findings: {header.title(name)} ({len(found)})", findings_table(header, found))
+    parts.append(f"cypool {escaped(header.cypool)}, {header.cases:,} cases, tolerance: {escaped(header.tolerance)}")
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    """The text in one line, as it is to be read: nothing in it is markup, not the border of a cell either.
+
+    >>> escaped("a|b <i> *c*")
+    'a&#124;b &lt;i&gt; &#42;c&#42;'
+    """
+    line = html.escape(shortened(text), quote=False)
+    return "".join(f"&#{ord(character)};" if character in "|*_`[]~\\" else character for character in line)
+
+
+def shortened(text: str, longest: int = LONGEST_TEXT) -> str:
+    """The text in one line, without its middle if it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest // 3]} … {line[-longest * 2 // 3 :]}"
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already."""
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def folded(title: str, content: str) -> Iterator[str]:
+    """A part that opens when its title is clicked."""
+    yield f"<details><summary>{html.escape(title)}</summary>"
+    yield content
+    yield "</details>"
+
+
+def findings_table(header: Header, found: Sequence[Finding]) -> str:
+    """Findings, a row each: how many cases, the verdict and what it is called, the smallest example and what was said of it."""
+    shown = [(f"{f.count:,}", _what(header, f), f"`{f.example.case}`<br>{escaped(f.example.message)}") for f in found[:MOST_FINDINGS]]
+    more = f"\n\nand {len(found) - MOST_FINDINGS:,} more" if len(found) > MOST_FINDINGS else ""
+    return table(("cases", "finding", "smallest example"), shown) + more
+
+
+def _what(header: Header, finding: Finding) -> str:
+    text = header.readings.get(finding.name, "")
+    return f"**{finding.verdict}**" + (f": {escaped(finding.name)}" if finding.name else "") + (f"<br>{escaped(text)}" if text else "")
+
+
+def _matrix(header: Header, results: Sequence[Result]) -> str:
+    matrix = report.matrix(header, results)
+    rows = [(*row, *(", ".join(report.in_words(matrix.cell(row, name))) for name in matrix.columns)) for row in matrix.rows]
+    rows.append(("**all**", "", *(", ".join(report.in_words(matrix.total(name))) for name in matrix.columns)))
+    return table(("operator-version", "type", *(escaped(header.title(name)) for name in matrix.columns)), rows)
+
+
+def _fingerprints(header: Header, results: Sequence[Result]) -> Iterator[str]:
+    found = fingerprints(header, results)
+    if found:
+        titles = ("operator", "where the standard is silent", *(escaped(header.title(name)) for name in header.runtimes))
+        rows = [(op, ruling.id, *(_followed(own.get(name)) for name in header.runtimes)) for op, ruling, own in found]
+        yield from folded("Readings followed", table(titles, rows))
+
+
+def _followed(reading: Followed | None) -> str:
+    """How it reads; in bold where that is a fault, in italics where it is a reading that is not cypool's."""
+    if reading is None:
+        return ""
+    text = reading.name + (f" ({reading.count} of {reading.of})" if reading.count < reading.of else "")
+    return text if reading.as_ruled else f"*{text}*" if reading.legitimate else f"**{text}**"
