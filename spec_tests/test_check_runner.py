@@ -186,7 +186,7 @@ def foreign(body: str, protocol: int = 1) -> Isolated:
     """A program that answers ``describe``, then does ``body`` at each request."""
     describe = say({"name": "x", "version": "1", "protocol": protocol})
     program = f"import sys, time\nsys.stdin.readline()\n{describe}\nfor line in sys.stdin:\n    {body}"
-    return Isolated("a program", 1, (sys.executable, "-c", program))
+    return Isolated("a program", 0.5, (sys.executable, "-c", program))
 
 
 SHORT_OF_BYTES = {"name": "Y", "type": "float", "shape": [2], "data": ""}
@@ -196,7 +196,7 @@ OF_NO_TYPE = {"name": "Y", "type": "complex", "shape": [0], "data": ""}
 @pytest.mark.parametrize(
     ("body", "verdict", "message"),
     [
-        ("pass", "timed out", "no answer in 1 s"),
+        ("pass", "timed out", "no answer in 0.5 s"),
         (say([1, 2]), "crashed", "broke the protocol: not an object: b'[1, 2]\\n'"),
         (say({"id": "c"}), "crashed", "broke the protocol: an answer without a usable 'status'"),
         (say({"id": "c", "status": "fine", "phase": "run"}), "crashed", "broke the protocol: status 'fine' in phase 'run'"),
@@ -205,7 +205,7 @@ OF_NO_TYPE = {"name": "Y", "type": "complex", "shape": [0], "data": ""}
          "broke the protocol: an answer without a usable Y: 0 bytes for float[2]"),
         (say({"id": "c", "status": "ok", "outputs": [OF_NO_TYPE]}), "crashed", "broke the protocol: an answer without a usable 'complex'"),
         (say({"id": "c"}, end="") + "; sys.exit(0)", "crashed", "ended with code 0"),
-        (say({"id": "c"}, end="") + "; time.sleep(60)", "timed out", "no answer in 1 s"),
+        (say({"id": "c"}, end="") + "; time.sleep(60)", "timed out", "no answer in 0.5 s"),
     ],
 )  # fmt: skip
 def test_a_program_that_breaks_the_protocol_has_crashed(body: str, verdict: str, message: str) -> None:
