@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from cypool.cli.corpus import export_
 from cypool.cli.selection import select
 
 
@@ -37,3 +38,6 @@ def list_(glob: str | None) -> None:
     else:
         for case in found:
             click.echo("\t".join((case.id, case.version.name, case.type, case.fault or "valid", ",".join(case.rulings))))
+
+
+command.add_command(export_)
