@@ -56,17 +56,22 @@ class Build(NamedTuple):
     rows: dict[str, Callable[..., None]]
     planes: dict[str, Callable[..., None]]
     box_max: dict[str, Callable[..., None]]
+    bins: dict[str, Callable[..., None]]  # by the type of coordinates, and so is by_image
+    by_image: dict[str, Callable[..., None]]
 
 
 def load(name: str) -> Build:
     """Import a build. Only for one that this machine can run: importing may execute its instructions."""
     lp = importlib.import_module(f"cypool.kernels.{name}.lp")
     box = importlib.import_module(f"cypool.kernels.{name}.box_max")
+    bins = importlib.import_module(f"cypool.kernels.{name}.bins")
     return Build(
         name,
         {element.name: lp.rows[element.lp] for element in TYPES},
         {element.name: lp.planes[element.lp] for element in TYPES},
         {element.name: box.box_max[element.box_max] for element in TYPES},
+        {"float32": bins.inclusive_bins["float"], "float64": bins.inclusive_bins["double"]},
+        {"float32": bins.by_image["float"], "float64": bins.by_image["double"]},
     )
 
 
@@ -187,14 +192,28 @@ def coalesced(x: Array) -> tuple[Array, Array]:
     return np.array(sizes, np.intp), np.array(strides, np.intp)
 
 
-def box_max(x: Array, order: Array, begin: Array, rows: Array, columns: Array, out: Array, threads: int | None) -> None:
-    """out[r, c, i, j] = the maximum of x over box (i, j) of region r, 0 where that is empty; see kernels/box_max.pyx."""
+def box_max(x: Array, table: Array, scale: float, counts: tuple[int, int], out: Array, threads: int | None) -> None:
+    """out[r, c, i, j] = the maximum of x[n, c] over bin (i, j) of region r, 0 where that is empty.
+
+    Rows of ``table``, float or double, are n, left, top, right, bottom; ``scale`` multiplies these, ``counts`` is how many bins there are,
+    down and across. How a region is cut is in kernels/bins.pyx.
+    """
     if x.size == 0 or out.size == 0:
         out.fill(0)
         return
+    regions, t = len(table), "float64" if table.dtype == np.float64 else "float32"
+    order, begin = np.empty(regions, np.intp), np.empty(len(x) + 1, np.intp)
+    chosen.by_image[t](table[:, 0], order, begin)
+    rows, columns = np.empty((regions, counts[0], 2), np.intp), np.empty((regions, counts[1], 2), np.intp)
+    chosen.bins[t](table[:, 2], table[:, 4], scale, x.shape[2], rows)
+    chosen.bins[t](table[:, 1], table[:, 3], scale, x.shape[3], columns)
+    maxima(x, order, begin, rows, columns, out, threads)
+
+
+def maxima(x: Array, order: Array, begin: Array, rows: Array, columns: Array, out: Array, threads: int | None) -> None:
+    """The same for given bounds; see kernels/box_max.pyx."""
     element = element_type(x.dtype)
-    pixels = int(((rows[:, :, 1] - rows[:, :, 0]).sum(axis=1) * (columns[:, :, 1] - columns[:, :, 0]).sum(axis=1)).sum())
-    count = threads_for((pixels + out.size // x.shape[1]) * x.shape[1], threads)
+    count = threads_for(out.size + x.size // len(x) * len(rows) // 4, threads)
     x = _readable(x, element.box_max_view)
     y = _writable(out, element.box_max_view)
     chosen.box_max[element.name](x, order, begin, rows, columns, element.infinity, y, count)

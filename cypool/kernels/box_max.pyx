@@ -6,8 +6,8 @@ types are three integer widths, and every CPU level has the instruction. An empt
 
 Two ways, chosen for each image by what it would cost (docs/kernels.md has the reasoning):
 
-*Interleaved*, for many boxes: a block of LANE_BYTES of channels is copied so that the channels of a pixel lie side by side, and all of
-them go through a box together. Tables of the maxima of 2, 4, 8, ... neighbouring pixels make a box row cost two loads, however wide.
+*Interleaved*, for many boxes: a block of LANES channels is copied so that the channels of a pixel lie side by side, and all of
+them go through a box together. Where boxes are wide, a table of the maxima of neighbouring pixels spares most of their loads.
 
 *Plane by plane*, for few: the rows of a box are folded into one row, which is contiguous in memory, then the row into its boxes.
 """
@@ -20,10 +20,14 @@ ctypedef fused key:
     int
     long long
 
+cdef extern from "transpose.h" nogil:
+    void transpose_8 "cypool_transpose_8"(const short* x, Py_ssize_t stride_x, short* y, Py_ssize_t stride_y)
+    void transpose_4 "cypool_transpose_4"(const int* x, Py_ssize_t stride_x, int* y, Py_ssize_t stride_y)
+    void transpose_2 "cypool_transpose_2"(const long long* x, Py_ssize_t stride_x, long long* y, Py_ssize_t stride_y)
+
 cdef enum:
-    LANE_BYTES = 128
-    LEVELS = 8  # of tables at most: neighbours up to 128 pixels
-    MOST_LANES = 64
+    LANES = 32  # channels that go together; more than 16, up to which gcc unrolls their loops and spoils the vectors
+    SIDE_BYTES = 16  # of the squares that are transposed at a time
 
 cdef Py_ssize_t FARTHEST = <Py_ssize_t>1 << 62
 
@@ -36,7 +40,7 @@ cdef struct scene:
     Py_ssize_t left
     Py_ssize_t right
     Py_ssize_t pixels  # in all its boxes
-    int levels
+    int level
     bint interleaved
 
 cdef struct image_layout:
@@ -128,102 +132,135 @@ cdef void plane_boxes(
 # --- interleaved -----------------------------------------------------------------------------------------------------------------------
 
 
+cdef inline void square(const key* x, Py_ssize_t stride_x, key* y, Py_ssize_t stride_y) noexcept nogil:
+    """Transpose SIDE_BYTES by SIDE_BYTES."""
+    if key is short:
+        transpose_8(x, stride_x, y, stride_y)
+    elif key is int:
+        transpose_4(x, stride_x, y, stride_y)
+    else:
+        transpose_2(x, stride_x, y, stride_y)
+
+
+cdef inline void transpose(
+    const key* x, Py_ssize_t stride_x, Py_ssize_t rows, Py_ssize_t columns, key* y, Py_ssize_t stride_y
+) noexcept nogil:
+    """y[j, i] = x[i, j] for ``rows`` by ``columns`` elements of x."""
+    cdef Py_ssize_t side = SIDE_BYTES // sizeof(key)
+    cdef Py_ssize_t i = 0, j, r
+    while i < rows:
+        j = 0
+        if i + side <= rows:
+            while j + side <= columns:
+                square(x + i * stride_x + j, stride_x, y + j * stride_y + i, stride_y)
+                j += side
+        while j < columns:
+            for r in range(i, min(i + side, rows)):
+                y[j * stride_y + r] = x[r * stride_x + j]
+            j += 1
+        i += side
+
+
 cdef void interleave(const key* x, image_layout at, scene image, Py_ssize_t count, key infinity, key* tile) noexcept nogil:
-    """tile[pixel, lane] for the image's rectangle; lanes beyond ``count`` hold anything and go nowhere."""
-    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
+    """tile[pixel, lane] for the image's rectangle, as ordered integers; lanes beyond ``count`` hold anything and go nowhere."""
     cdef Py_ssize_t h, w, c, width = image.right - image.left
     cdef const key* source
     cdef key* target
     for h in range(image.top, image.bottom):
-        for c in range(count):
-            source = x + c * at.stride_c + h * at.stride_h + image.left * at.stride_w
-            target = tile + (h - image.top) * width * lanes + c
+        source = x + h * at.stride_h + image.left * at.stride_w
+        target = tile + (h - image.top) * width * LANES
+        if at.stride_w == 1:
+            transpose(source, at.stride_c, count, width, target, LANES)
+        else:
             for w in range(width):
-                target[w * lanes] = ordered(source[w * at.stride_w], infinity)
+                for c in range(count):
+                    target[w * LANES + c] = source[c * at.stride_c + w * at.stride_w]
+        for w in range(width * LANES):
+            target[w] = ordered(target[w], infinity)
 
 
 cdef void widen(const key* narrow, key* wide, Py_ssize_t pixels, Py_ssize_t distance) noexcept nogil:
-    """wide[i] = max(narrow[i], narrow[i + distance]) over pixels, the last ``distance`` of them left out."""
-    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
-    cdef Py_ssize_t i
-    for i in range((pixels - distance) * lanes):
-        wide[i] = larger(narrow[i], narrow[i + distance * lanes])
+    """wide[i] = max(narrow[i], narrow[i + distance]) over pixels, the last ``distance`` of them left out; in place is welcome."""
+    cdef Py_ssize_t i, l
+    for i in range(pixels - distance):
+        for l in range(LANES):
+            wide[i * LANES + l] = larger(narrow[i * LANES + l], narrow[(i + distance) * LANES + l])
+
+
+cdef void neighbours(const key* tile, key* table, scene image) noexcept nogil:
+    """table[pixel] = the maximum of 2^level pixels of a row from there on, where there are so many; row by row, to stay in the cache."""
+    cdef Py_ssize_t width = image.right - image.left, h, offset
+    cdef int level
+    for h in range(image.bottom - image.top):
+        offset = h * width * LANES
+        widen(tile + offset, table + offset, width, 1)
+        for level in range(1, image.level):
+            widen(<const key*>table + offset, table + offset, width - (1 << level) + 1, 1 << level)
 
 
 cdef inline void box_row(const key* x, Py_ssize_t width, Py_ssize_t step, key* most) noexcept nogil:
     """Fold a box row into ``most``; each pixel of x is the maximum of ``step`` neighbours."""
-    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
     cdef Py_ssize_t i = 0, l
-    cdef const key* end = x + (width - step) * lanes
+    cdef const key* end = x + (width - step) * LANES
     while i < width - step:
-        for l in range(LANE_BYTES // sizeof(key)):
-            most[l] = larger(most[l], x[i * lanes + l])
+        for l in range(LANES):
+            most[l] = larger(most[l], x[i * LANES + l])
         i += step
-    for l in range(LANE_BYTES // sizeof(key)):
+    for l in range(LANES):
         most[l] = larger(most[l], end[l])
 
 
 cdef void block_boxes(
-    const key* tile, Py_ssize_t count, scene image, boxes all, key* small, key* y, Py_ssize_t stride_y
+    const key* tile, const key* table, Py_ssize_t count, scene image, boxes all, key* small, key* y, Py_ssize_t stride_y
 ) noexcept nogil:
     """All boxes of a block of channels; y is the output of its first channel. ``small`` has room for one region's bins of all lanes."""
-    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
     cdef Py_ssize_t width = image.right - image.left
-    cdef Py_ssize_t pixels = width * (image.bottom - image.top)
     cdef Py_ssize_t bins = all.bins_h * all.bins_w
-    cdef Py_ssize_t r, region, i, j, h, l, c, start, stop, left, wide
-    cdef int level
-    cdef const key* table
-    cdef key most[MOST_LANES]
+    cdef Py_ssize_t r, region, i, j, h, l, start, stop, left, wide
+    cdef Py_ssize_t step = <Py_ssize_t>1 << image.level
+    cdef const key* source
+    cdef key most[LANES]
     cdef key* out
     for r in range(image.first, image.last):
         region = all.order[r]
         for j in range(all.bins_w):
             left = all.columns[(region * all.bins_w + j) * 2]
             wide = all.columns[(region * all.bins_w + j) * 2 + 1] - left
-            level = 0
-            while level < image.levels and (<Py_ssize_t>2 << level) <= wide:
-                level += 1
-            table = tile + (level * pixels + left - image.left) * lanes
+            source = (table if image.level and wide >= step else tile) + (left - image.left) * LANES
             for i in range(all.bins_h):
                 start = all.rows[(region * all.bins_h + i) * 2]
                 stop = all.rows[(region * all.bins_h + i) * 2 + 1]
-                out = small + (i * all.bins_w + j) * lanes
-                for l in range(LANE_BYTES // sizeof(key)):
+                out = small + (i * all.bins_w + j) * LANES
+                for l in range(LANES):
                     most[l] = lowest(small) if start < stop and wide > 0 else 0
                 if wide > 0:
                     for h in range(start - image.top, stop - image.top):
-                        box_row(table + h * width * lanes, wide, <Py_ssize_t>1 << level, most)
-                for l in range(LANE_BYTES // sizeof(key)):
+                        box_row(source + h * width * LANES, wide, step if wide >= step else 1, most)
+                for l in range(LANES):
                     out[l] = unordered(most[l])
-        out = y + region * stride_y
-        for c in range(count):
-            for i in range(bins):
-                out[c * bins + i] = small[i * lanes + c]
+        transpose(<const key*>small, LANES, bins, count, y + region * stride_y, bins)
 
 
 cdef void block(
     const key* x, image_layout at, scene image, boxes all, Py_ssize_t count, key infinity, key* scratch, key* y, Py_ssize_t stride_y
 ) noexcept nogil:
     """One block of ``count`` neighbouring channels of an image."""
-    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
     cdef Py_ssize_t pixels = (image.right - image.left) * (image.bottom - image.top)
-    cdef key* small = scratch
-    cdef key* tile = scratch + all.bins_h * all.bins_w * lanes
-    cdef int level
+    cdef key* tile = scratch + all.bins_h * all.bins_w * LANES
+    cdef key* table = tile + pixels * LANES
     interleave(x, at, image, count, infinity, tile)
-    for level in range(image.levels):
-        widen(tile + level * pixels * lanes, tile + (level + 1) * pixels * lanes, pixels, 1 << level)
-    block_boxes(tile, count, image, all, small, y, stride_y)
+    if image.level:
+        neighbours(tile, table, image)
+    block_boxes(tile, table, count, image, all, scratch, y, stride_y)
 
 
 # --- choosing --------------------------------------------------------------------------------------------------------------------------
 
 
-cdef scene survey(boxes all, Py_ssize_t first, Py_ssize_t last, Py_ssize_t channels, Py_ssize_t lanes) noexcept nogil:
+cdef scene survey(boxes all, Py_ssize_t first, Py_ssize_t last, Py_ssize_t channels) noexcept nogil:
     """The rectangle of an image's boxes and the cheaper way to go through them."""
     cdef scene s
-    cdef Py_ssize_t r, k, start, stop, high, wide, widest = 1, pixels
+    cdef Py_ssize_t r, k, start, stop, high, wide, bins = 0, columns_wide = 0, pixels
     s.first = first
     s.last = last
     s.top = s.left = FARTHEST
@@ -243,17 +280,19 @@ cdef scene survey(boxes all, Py_ssize_t first, Py_ssize_t last, Py_ssize_t chann
             stop = all.columns[2 * k + 1]
             if start < stop:
                 wide += stop - start
-                widest = max(widest, stop - start)
+                bins += 1
                 s.left = min(s.left, start)
                 s.right = max(s.right, stop)
         s.pixels += high * wide
+        columns_wide += wide
     if s.top >= s.bottom or s.left >= s.right:
         s.top = s.bottom = s.left = s.right = 0
     pixels = (s.bottom - s.top) * (s.right - s.left)
-    s.interleaved = s.pixels > 2 * pixels and channels >= lanes // 4
-    s.levels = 0
-    while s.levels < LEVELS and (2 << s.levels) <= widest and s.pixels > 4 * pixels * (s.levels + 1):
-        s.levels += 1
+    s.interleaved = s.pixels > 2 * pixels and channels >= LANES // 4
+    # Tables of 4 neighbours pay where boxes are that wide on average and cover the rectangle several times over.
+    s.level = 0
+    if s.pixels > 4 * pixels and bins and columns_wide >= 4 * bins:
+        s.level = 2
     return s
 
 
@@ -271,7 +310,7 @@ def box_max(
 
     Regions order[begin[n]:begin[n + 1]] belong to image n. x holds the bits of floats, ``infinity`` those of the type's infinity.
     """
-    cdef Py_ssize_t images = x.shape[0], regions = y.shape[0], lanes = LANE_BYTES // sizeof(key)
+    cdef Py_ssize_t images = x.shape[0], regions = y.shape[0]
     cdef Py_ssize_t n, r, item, blocks, channels = x.shape[1], scratch = x.shape[3], need, stride_y
     cdef boxes all
     cdef image_layout at
@@ -309,16 +348,16 @@ def box_max(
     scenes = <scene*>malloc(images * sizeof(scene))
     if scenes == NULL:
         raise MemoryError("no room for the kernel's scratch memory")
-    blocks = (channels + lanes - 1) // lanes
+    blocks = (channels + LANES - 1) // LANES
     for n in range(images):
         if not 0 <= begin[n] <= begin[n + 1] <= regions:
             free(scenes)
             raise ValueError("box_max: begin does not ascend")
-        scenes[n] = survey(all, begin[n], begin[n + 1], channels, lanes)
+        scenes[n] = survey(all, begin[n], begin[n + 1], channels)
         if scenes[n].interleaved:
-            need = (scenes[n].bottom - scenes[n].top) * (scenes[n].right - scenes[n].left) * (scenes[n].levels + 1)
-            scratch = max(scratch, (need + all.bins_h * all.bins_w) * lanes)
-    scratch = (scratch + 2 * lanes - 1) // lanes * lanes  # whole cache lines, and one more between threads
+            need = (scenes[n].bottom - scenes[n].top) * (scenes[n].right - scenes[n].left) * (2 if scenes[n].level else 1)
+            scratch = max(scratch, (need + all.bins_h * all.bins_w) * LANES)
+    scratch = (scratch + 2 * LANES - 1) // LANES * LANES  # whole cache lines, and one more between threads
     room = <key*>malloc(threads * scratch * sizeof(key))
     if room == NULL:
         free(scenes)
@@ -344,14 +383,13 @@ cdef void one_block(
     Py_ssize_t stride_y,
 ) noexcept nogil:
     """Item (image, block of channels), the way its image asks for."""
-    cdef Py_ssize_t lanes = LANE_BYTES // sizeof(key)
     cdef scene image = scenes[item // blocks]
-    cdef Py_ssize_t first = item % blocks * lanes
-    cdef Py_ssize_t count = min(lanes, at.channels - first), c
+    cdef Py_ssize_t first = item % blocks * LANES
+    cdef Py_ssize_t count = min(LANES, at.channels - first), c
     cdef Py_ssize_t bins = all.bins_h * all.bins_w
     x += item // blocks * at.stride_n + first * at.stride_c
     y += first * bins
-    if image.interleaved and 4 * count >= lanes:
+    if image.interleaved and 4 * count >= LANES:
         block(x, at, image, all, count, infinity, scratch, y, stride_y)
     else:
         for c in range(count):
