@@ -1,4 +1,4 @@
-"""A run's report on a terminal.
+"""A run's report on a terminal, and what changed between two.
 
 Apart from the report itself, which knows nothing of widths and colours.
 """
@@ -6,7 +6,7 @@ Apart from the report itself, which knows nothing of widths and colours.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -15,6 +15,8 @@ from rich.text import Text
 
 from cypool.conformance import compare, report
 from cypool.conformance.records import Header, Result
+from cypool.conformance.report import Finding
+from cypool.conformance.reports.diff import Difference, groups
 from cypool.conformance.reports.fingerprint import Followed, fingerprint
 
 STYLES = {compare.PASS: "green", compare.READS_DIFFERENTLY: "cyan", compare.UNSUPPORTED: "dim"}
@@ -25,26 +27,32 @@ LABELS = 28  # what the two columns of row labels take, with their padding
 
 def render(header: Header, results: Sequence[Result], console: Console) -> RenderableType:
     """The matrix with its legend, then what each runtime did, grouped."""
-    parts: list[RenderableType] = [_matrix(header, results, console.width), _legend(results)]
+    names = list(header.runtimes)
+    abreast = max(1, (console.width - LABELS) // (NARROWEST + 2))
+    parts: list[RenderableType] = [
+        _matrix(header, results, names[start : start + abreast], console.width) for start in range(0, len(names), abreast)
+    ]
+    parts.append(_legend(results))
     for name in header.runtimes:
         parts += ["", _runtime(header, name, report.of_runtime(name, results))]
     return Group(*parts)
 
 
-def _matrix(header: Header, results: Sequence[Result], width: int) -> Table:
+def _matrix(header: Header, results: Sequence[Result], names: Sequence[str], width: int) -> Table:
+    """The matrix of these runtimes, as many as fit side by side."""
     matrix = report.matrix(header, results)
-    room = max(NARROWEST, (width - LABELS) // len(matrix.columns) - 2)
+    room = max(NARROWEST, (width - LABELS) // len(names) - 2)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_footer=True, footer_style="")
     table.add_column("", footer="all", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for name in matrix.columns:
+    for name in names:
         title = Text(header.title(name))
         table.add_column(title, footer=_cell(matrix.total(name), room), overflow="fold", max_width=room)
     previous = ""
     for version, type in matrix.rows:
         if previous and version != previous:
             table.add_row()
-        cells = [_cell(matrix.cell((version, type), name), room) for name in matrix.columns]
+        cells = [_cell(matrix.cell((version, type), name), room) for name in names]
         table.add_row("" if version == previous else version, type, *cells)
         previous = version
     return table
@@ -75,29 +83,47 @@ def _legend(results: Sequence[Result]) -> Table:
 
 
 def _runtime(header: Header, name: str, results: Sequence[Result]) -> RenderableType:
-    summary = report.summary(header, name, results)
-    parts: list[RenderableType] = [Text(str(summary), "bold")]
-    found = Table.grid(padding=(0, 2, 0, 0))
-    found.add_column(justify="right")
-    found.add_column(overflow="fold")
-    for finding in report.findings(results):
-        text = Text(finding.verdict, STYLES.get(finding.verdict, BAD))
-        text.append(f": {finding.name}" if finding.name else "", "default")
-        details = header.readings.get(finding.name), finding.example.case, _short(finding.example.message)
-        text.append("".join(f"\n{detail}" for detail in details if detail and detail != finding.name), "dim")
-        found.add_row(f"{finding.count:,}", text)
-    parts.append(found)
+    parts: list[RenderableType] = [Text(str(report.summary(header, name, results)), "bold")]
+    parts.append(_findings(header, [(finding.verdict, finding) for finding in report.findings(results)]))
     followed = fingerprint(header, results)
     if followed:
         parts.append(Text("fingerprint: ").append(Text(", ").join(Text(str(reading), _style(reading)) for reading in followed)))
     return Group(*parts)
 
 
+def _findings(header: Header, found: Iterable[tuple[str, Finding]]) -> Table:
+    """Findings under what to call their verdicts."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right")
+    grid.add_column(overflow="fold")
+    for verdict, finding in found:
+        text = Text(verdict, STYLES.get(finding.verdict, BAD))
+        text.append(f": {finding.name}" if finding.name else "", "default")
+        details = header.readings.get(finding.name), finding.example.case, report.shortened(finding.example.message)
+        text.append("".join(f"\n{detail}" for detail in details if detail and detail != finding.name), "dim")
+        grid.add_row(f"{finding.count:,}", text)
+    return grid
+
+
 def _style(reading: Followed) -> str:
     return "" if reading.as_ruled else STYLES[compare.READS_DIFFERENTLY] if reading.legitimate else BAD
 
 
-def _short(message: str, head: int = 80, tail: int = 120) -> str:
-    """The message in one line, without its middle if it is long: what matters stands at the ends."""
-    line = " ".join(message.split())
-    return line if len(line) <= head + tail else f"{line[:head]} … {line[-tail:]}"
+def render_diff(header: Header, found: Iterable[Difference]) -> RenderableType:
+    """What changed, runtime by runtime; ``header`` is the new run's."""
+    parts: list[RenderableType] = []
+    for difference in found:
+        parts += [Text(f"old: {difference.old}"), Text(f"new: {difference.new}"), Text(str(difference.changes), "bold")]
+        for word in CHANGED:
+            changed = groups(getattr(difference.changes, word))
+            if changed:
+                parts += ["", Text(word, CHANGED[word]), _findings(header, changed)]
+        readings = [Text(f"{old} → {new.name}", _style(new)) for old, new in difference.readings]
+        if readings:
+            parts.append(Text("fingerprint: ").append(Text(", ").join(readings)))
+        parts.append("")
+    return Group(*parts[:-1])
+
+
+CHANGED = {"broke": "bold red", "fixed": "bold green", "different": "bold"}
+"""The chapters of a difference, the worst first."""

@@ -101,8 +101,17 @@ class Finding:
 
     verdict: str
     name: str
-    count: int
-    example: Result
+    results: tuple[Result, ...]
+
+    @property
+    def count(self) -> int:
+        """How many cases they are."""
+        return len(self.results)
+
+    @property
+    def example(self) -> Result:
+        """The one to look at."""
+        return min(self.results, key=lambda result: (result.elements, len(result.case), result.case))
 
 
 def _name(result: Result) -> str:
@@ -130,11 +139,14 @@ def findings(results: Iterable[Result]) -> list[Finding]:
     for result in results:
         if result.verdict != compare.PASS:
             groups.setdefault((result.verdict, _name(result), _gist(result)), []).append(result)
-    found = [
-        Finding(verdict, name, len(group), min(group, key=lambda result: (result.elements, len(result.case), result.case)))
-        for (verdict, name, _), group in groups.items()
-    ]
+    found = [Finding(verdict, name, tuple(group)) for (verdict, name, _), group in groups.items()]
     return sorted(found, key=lambda finding: (compare.VERDICTS.index(finding.verdict), -finding.count, finding.name))
+
+
+def shortened(message: str, head: int = 80, tail: int = 120) -> str:
+    """The message in one line, without its middle if it is long: what matters stands at the ends."""
+    line = " ".join(message.split())
+    return line if len(line) <= head + tail else f"{line[:head]} … {line[-tail:]}"
 
 
 @dataclass(frozen=True, slots=True)

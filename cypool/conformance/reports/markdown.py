@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from cypool.conformance import report
 from cypool.conformance.records import Header, Result
 from cypool.conformance.report import Finding
+from cypool.conformance.reports.diff import Difference, groups
 from cypool.conformance.reports.fingerprint import Followed, fingerprints
 
 MOST_FINDINGS = 50
 """How many findings of a runtime are shown; runtimes that say something else in every message would fill the page."""
 
-LONGEST_TEXT = 300
-"""How many characters of a text are shown; the middle goes first, what matters stands at the ends."""
+CHANGED = ("broke", "fixed", "different")
+"""The chapters of a difference, the worst first."""
 
 
 def markdown(header: Header, results: Sequence[Result]) -> str:
@@ -32,25 +33,36 @@ def markdown(header: Header, results: Sequence[Result]) -> str:
     for name, own in by_runtime.items():
         found = report.findings(own)
         if found:
-            parts += folded(f"Findings: {header.title(name)} ({len(found)})", findings_table(header, found))
+            table_of_it = findings_table(header, [(finding.verdict, finding) for finding in found])
+            parts += folded(f"Findings: {header.title(name)} ({len(found)})", table_of_it)
     parts.append(f"cypool {escaped(header.cypool)}, {header.cases:,} cases, tolerance: {escaped(header.tolerance)}")
     return "\n\n".join(parts) + "\n"
 
 
+def diff_markdown(header: Header, found: Sequence[Difference]) -> str:
+    """What changed, in the same form; ``header`` is the new run's."""
+    parts: list[str] = []
+    for difference in found:
+        parts += [f"- {escaped(str(summary))}" for summary in (difference.old, difference.new)]
+        parts.append(f"**{difference.changes}**")
+        for word in CHANGED:
+            changed = groups(getattr(difference.changes, word))
+            if changed:
+                parts += [f"#### {word}", findings_table(header, changed)]
+        if difference.readings:
+            rows = [(new.op, new.ruling.id, old.name, new.name) for old, new in difference.readings]
+            parts += ["#### readings", table(("operator", "where the standard is silent", "before", "after"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
 def escaped(text: str) -> str:
-    """The text in one line, as it is to be read: nothing in it is markup, not the border of a cell either.
+    """The text in one line, shortened, as it is to be read: nothing in it is markup, nor the border of a cell.
 
     >>> escaped("a|b <i> *c*")
     'a&#124;b &lt;i&gt; &#42;c&#42;'
     """
-    line = html.escape(shortened(text), quote=False)
+    line = html.escape(report.shortened(text, 100, 200), quote=False)
     return "".join(f"&#{ord(character)};" if character in "|*_`[]~\\" else character for character in line)
-
-
-def shortened(text: str, longest: int = LONGEST_TEXT) -> str:
-    """The text in one line, without its middle if it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest // 3]} … {line[-longest * 2 // 3 :]}"
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -66,16 +78,19 @@ def folded(title: str, content: str) -> Iterator[str]:
     yield "</details>"
 
 
-def findings_table(header: Header, found: Sequence[Finding]) -> str:
-    """Findings, a row each: how many cases, the verdict and what it is called, the smallest example and what was said of it."""
-    shown = [(f"{f.count:,}", _what(header, f), f"`{f.example.case}`<br>{escaped(f.example.message)}") for f in found[:MOST_FINDINGS]]
+def findings_table(header: Header, found: Sequence[tuple[str, Finding]]) -> str:
+    """Findings with their verdicts, a row each: how many cases, what it is called, the smallest example and what was said of it."""
+    rows = [
+        (f"{f.count:,}", _what(header, verdict, f), f"`{f.example.case}`<br>{escaped(f.example.message)}")
+        for verdict, f in found[:MOST_FINDINGS]
+    ]
     more = f"\n\nand {len(found) - MOST_FINDINGS:,} more" if len(found) > MOST_FINDINGS else ""
-    return table(("cases", "finding", "smallest example"), shown) + more
+    return table(("cases", "finding", "smallest example"), rows) + more
 
 
-def _what(header: Header, finding: Finding) -> str:
+def _what(header: Header, verdict: str, finding: Finding) -> str:
     text = header.readings.get(finding.name, "")
-    return f"**{finding.verdict}**" + (f": {escaped(finding.name)}" if finding.name else "") + (f"<br>{escaped(text)}" if text else "")
+    return f"**{verdict}**" + (f": {escaped(finding.name)}" if finding.name else "") + (f"<br>{escaped(text)}" if text else "")
 
 
 def _matrix(header: Header, results: Sequence[Result]) -> str:

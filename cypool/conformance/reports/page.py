@@ -1,0 +1,122 @@
+"""A run as one HTML page that needs nothing else: no network, no file beside it.
+
+Apart from its template, style and script, which lie beside this module: here is what they are given. What a reader sees first (summaries,
+matrix, readings, findings) is HTML as it stands; the cases are data in the page, which its script filters and shows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from cypool.conformance import compare, report
+from cypool.conformance.excerpt import Excerpt
+from cypool.conformance.records import Header, Result
+from cypool.conformance.reports.fingerprint import fingerprints
+
+HERE = Path(__file__).parent
+
+KINDS = {
+    compare.PASS: "pass",
+    compare.READS_DIFFERENTLY: "differ",
+    compare.WRONG_VALUE: "wrong",
+    compare.WRONG_SHAPE: "wrong",
+    compare.WRONG_TYPE: "wrong",
+    compare.ERROR: "error",
+    compare.ACCEPTED_INVALID: "accepted",
+    compare.CRASHED: "lost",
+    compare.TIMED_OUT: "lost",
+    compare.UNSUPPORTED: "unsupported",
+}
+"""The class of a verdict, by which it is coloured."""
+
+
+def page(header: Header, results: Sequence[Result]) -> str:
+    """The page: a summary a runtime, the matrix, the readings, each runtime's findings, and every case, what was given and what came."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["link"] = lambda parameters: "#" + urlencode(parameters)
+    by_runtime = {name: report.of_runtime(name, results) for name in header.runtimes}
+    return environment.get_template("page.html.j2").render(
+        header=header,
+        kinds=KINDS,
+        summaries={name: report.summary(header, name, own) for name, own in by_runtime.items()},
+        matrix=report.matrix(header, results),
+        shares=shares,
+        fingerprints=fingerprints(header, results),
+        findings={name: report.findings(own) for name, own in by_runtime.items()},
+        legend=[
+            (verdict, word, report.LEGEND[verdict]) for verdict, word in report.SHORT.items() if any(r.verdict == verdict for r in results)
+        ],
+        style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
+        script=Markup((HERE / "page.js").read_text(encoding="utf-8")),
+        data=Markup(embedded(data(header, by_runtime))),
+    )
+
+
+def shares(counts: Counter[str]) -> list[tuple[str, int, str, float]]:
+    """What a cell is made of: verdict, count, short word, and percentage, verdicts in their usual order."""
+    return [(v, counts[v], report.SHORT[v], 100 * counts[v] / counts.total()) for v in compare.VERDICTS if counts[v]]
+
+
+def embedded(value: Any) -> str:
+    """JSON that can stand inside a script element: nothing in it ends the element or starts a comment."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
+
+
+def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
+    """What the script is given: each case once, with the results of all runtimes in their order; longer texts once, by number."""
+    texts: dict[str, int] = {"": 0}
+    cases: dict[str, dict[str, Any]] = {}
+    for position, results in enumerate(by_runtime.values()):
+        finding_of = {result.case: number for number, found in enumerate(report.findings(results)) for result in found.results}
+        for result in results:
+            case = cases.setdefault(result.case, {**_case(result), "results": [None] * len(by_runtime)})
+            case["expected"] = case["expected"] or _excerpts(result.expected)
+            case["results"][position] = {
+                "verdict": result.verdict,
+                "ulp": result.ulp,
+                "finding": finding_of.get(result.case),
+                "message": texts.setdefault(result.message, len(texts)),
+                "stderr": texts.setdefault(result.stderr, len(texts)),
+                "reading": result.reading,
+                "got": _excerpts(result.got),
+            }
+    return {
+        "runtimes": [{"name": name, "title": header.title(name)} for name in by_runtime],
+        "verdicts": {verdict: {"word": report.SHORT[verdict], "kind": KINDS[verdict]} for verdict in compare.VERDICTS},
+        "conforms": sorted(compare.CONFORMS),
+        "texts": list(texts),
+        "cases": [cases[id] for id in sorted(cases)],
+    }
+
+
+def _case(result: Result) -> dict[str, Any]:
+    return {
+        "id": result.case,
+        "version": result.version,
+        "type": result.type,
+        "fault": result.fault,
+        "rulings": result.rulings,
+        "attributes": result.attributes,
+        "elements": result.elements,
+        "inputs": _excerpts(result.inputs),
+        "expected": [],
+    }
+
+
+def _excerpts(excerpts: Iterable[Excerpt]) -> list[list[Any]]:
+    return [[e.name, e.type, e.shape, e.start, " ".join(e.values)] for e in excerpts]
