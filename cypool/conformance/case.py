@@ -41,6 +41,8 @@ class Case:
     alternatives: tuple[str, ...] = ()
     fault: str | None = None
     answer: Callable[[str | None], tuple[Tensor, ...]] | None = field(default=None, repr=False, compare=False)
+    opset: int | None = None  # of the model; None: the version's first
+    variant: str = ""  # of the model, by its name in ``variants``
 
     @functools.cached_property
     def expected(self) -> tuple[Tensor, ...]:

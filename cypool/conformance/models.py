@@ -1,4 +1,4 @@
-"""A case as an ONNX model: one node, its inputs and outputs, and nothing else.
+"""A case as an ONNX model: one node, its inputs and outputs, and nothing else; or what its variant makes of that.
 
 Apart from the cases so that generating and listing them needs no onnx.
 """
@@ -11,6 +11,8 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper
 
 from cypool.conformance.case import Case, TypedValue
+from cypool.conformance.tensors import Tensor
+from cypool.conformance.variants import PLAIN, VARIANTS, Variant
 from cypool.spec.shapes import infer, parse
 
 ELEMENT_TYPES: dict[str, int] = {
@@ -20,9 +22,10 @@ ELEMENT_TYPES: dict[str, int] = {
 
 
 def model(case: Case, opset: int | None = None) -> onnx.ModelProto:
-    """The model of a case, for its version's first opset or a later one; a faulty case gives a model with the fault in it.
+    """The model of a case, for its own opset, or the one given; a faulty case gives a model with the fault in it.
 
-    Static shapes throughout; the format is the oldest that has the opset, so that old runtimes read it. The same case gives the same bytes.
+    Its own is its version's first unless it says otherwise. Static shapes throughout, but in a variant; the format is the oldest that has
+    the opset, so that old runtimes read it. The same case gives the same bytes.
 
     >>> from cypool.conformance import cases
     >>> built = model(next(cases.generate(["MaxRoiPool"])))
@@ -40,8 +43,20 @@ def model(case: Case, opset: int | None = None) -> onnx.ModelProto:
         [helper.make_tensor_value_info(tensor.name, ELEMENT_TYPES[tensor.type], tensor.shape) for tensor in case.inputs],
         [helper.make_tensor_value_info(name, _output_type(case), shape) for name, shape in zip(outputs, _output_shapes(case), strict=True)],
     )
-    opset = version.since_version if opset is None else opset
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=_ir_version(opset), producer_name="cypool")
+    opset = opset or case.opset or version.since_version
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=_ir_version(opset), producer_name="cypool")
+    variant(case).change(made, case)
+    return made
+
+
+def variant(case: Case) -> Variant:
+    """What kind of model the case has: what it is fed, and what is asked of the runtime besides."""
+    return VARIANTS[case.variant] if case.variant else PLAIN
+
+
+def feeds(case: Case) -> tuple[Tensor, ...]:
+    """What is fed to the model of the case, in the order of the model's inputs."""
+    return variant(case).feeds(case)
 
 
 def _ir_version(opset: int) -> int:

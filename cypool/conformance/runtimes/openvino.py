@@ -81,9 +81,7 @@ class OpenVino:
             with _claims_are_unsupported():
                 arrays = compiled.create_infer_request().infer({tensor.name: _to_ov(tensor) for tensor in inputs})
             types = [NAMES[compiled.output(name).get_element_type().get_type_name()] for name in outputs]
-            return [
-                Tensor(name, type, arrays[name].shape, arrays[name].tobytes()) for name, type in zip(outputs, types, strict=True)
-            ]
+            return [Tensor(name, type, arrays[name].shape, arrays[name].tobytes()) for name, type in zip(outputs, types, strict=True)]
 
         return run
 

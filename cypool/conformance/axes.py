@@ -1,0 +1,40 @@
+"""The axes along which a case is tried: opsets at which its version is in force, and variants of its model.
+
+Apart from the cases, which are the same along all of them: an id of a case without ``@`` and ``+`` means the plain model at the version's
+first opset; ``…/ramp@21`` the one at opset 21, ``…/ramp@21+symbolic`` a variant of that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+
+from cypool.conformance.case import Case
+from cypool.spec.model import Version
+
+NEWEST_OPSET = 28
+"""The last opset that a version is tried at which is still in force: that of ONNX 1.23, whatever onnx is installed, as ids never change."""
+
+
+def opsets(version: Version, every: bool = False) -> tuple[int, ...]:
+    """The first and the last opset where the version is in force, or every one.
+
+    >>> from cypool import spec
+    >>> opsets(spec.version("MaxRoiPool-1")), opsets(spec.version("GlobalLpPool-1"), every=True)
+    ((1, 21), (1,))
+    """
+    first = version.since_version
+    found = range(first, (version.until_version or NEWEST_OPSET) + 1)
+    return tuple(found) if every else tuple(dict.fromkeys((found[0], found[-1])))
+
+
+def spread(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[str] = ()) -> Iterator[Case]:
+    """Each case at those opsets, plain and in the variants named; an answer is computed once for all of them."""
+    for case in cases:
+        answer = case.answer and functools.cache(case.answer)
+        for opset in opsets(case.version, every_opset):
+            at = "" if opset == case.version.since_version else f"@{opset}"
+            for variant in ("", *variants):
+                id = f"{case.id}{at}{variant and '+'}{variant}"
+                yield dataclasses.replace(case, id=id, opset=opset, variant=variant, answer=answer)
