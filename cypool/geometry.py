@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cypool.plan import Array, Call, widened
+from cypool.plan import Call, widened
 
 
 class Work(NamedTuple):

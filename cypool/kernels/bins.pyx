@@ -1,7 +1,7 @@
 """Cuts intervals of coordinates into bins, as bounds that ``box_max`` takes, and puts regions in the order of their images.
 
-Apart from ``box_max`` because other ways to cut go with the same maximum. Coordinates are scaled and cut in the floating-point type they come
-in, one product or quotient at a time; what is an integer is as wide as it has to be.
+Apart from ``box_max`` because other ways to cut go with the same maximum. Coordinates are scaled and cut in the floating-point type they
+come in, one product or quotient at a time; what is an integer is as wide as it has to be.
 """
 
 cdef extern from *:

@@ -508,7 +508,8 @@ cdef inline vector any_roots(vector hi, vector lo, vector exponent, double p) no
     t.lo = t.lo + (u.lo + lo / hi * 1.4426950408889634)
     u.hi = t.hi / splat(p)
     u.lo = (fused(-u.hi, splat(p), t.hi) + t.lo) / splat(p)
-    cdef vector outside = between(u.hi, splat(-1000.0), splat(1000.0), splat(0.0), between(u.hi, splat(0.0), splat(INFINITY), splat(512.0), splat(-512.0)))
+    cdef vector beyond = between(u.hi, splat(0.0), splat(INFINITY), splat(512.0), splat(-512.0))
+    cdef vector outside = between(u.hi, splat(-1000.0), splat(1000.0), splat(0.0), beyond)
     u.hi = u.hi - outside
     u = exp2_pairs(u)
     return (u.hi + u.lo) * power_of_two(outside)
