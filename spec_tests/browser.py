@@ -34,7 +34,15 @@ class Browser:
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
         # the browser reads from descriptor 3 and writes to 4; a shell puts them there
-        command = ["sh", "-c", f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}', program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        command = [
+            "sh",
+            "-c",
+            f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}',
+            program,
+            *FLAGS,
+            f"--user-data-dir={profile}",
+            "about:blank",
+        ]
         quiet = subprocess.DEVNULL
         self._process = subprocess.Popen(command, pass_fds=(theirs_in, theirs_out), stdin=quiet, stdout=quiet, stderr=quiet)
         os.close(theirs_in)

@@ -51,7 +51,7 @@ function select(parameters) {
     (!get("op") || item.version.startsWith(`${get("op")}-`)) &&
     (!get("type") || item.type === get("type")) &&
     (!get("ruling") || item.rulings.includes(get("ruling"))) &&
-    (!get("apart") || new Set(item.results.map((result) => result?.verdict)).size > 1) &&
+    (!get("differ") || new Set(item.results.map((result) => result?.verdict)).size > 1) &&
     (column < 0 ? item.results.some(wanted) : wanted(item.results[column])) &&
     matches(item.id));
 }
@@ -64,16 +64,19 @@ function ordered(cases, order, column) {
 
 // --- what is shown ---
 
+// A tensor's excerpt, in rows where its last dimension makes short ones. What differs from the other excerpt is marked.
 function values([name, type, shape, start, text], other) {
-  const width = shape.length > 1 && shape.at(-1) > 1 && shape.at(-1) <= 16 ? shape.at(-1) : 0;
-  const elements = text ? text.split(" ") : [];
-  const others = other && other[3] === start && other[4] ? other[4].split(" ") : elements;
-  const longest = Math.max(0, ...elements.map((value) => value.length));
+  const width = shape.length > 1 && shape.at(-1) <= 16 ? shape.at(-1) : 0;
+  const elements = DATA.texts[text].split(" ").filter(Boolean);
+  const others = other?.[3] === start ? DATA.texts[other[4]].split(" ") : elements;
+  const column = (i) => (width ? (start + i) % width : i);
+  const widths = [];
+  elements.forEach((value, i) => { widths[column(i)] = Math.max(widths[column(i)] ?? 0, value.length); });
   const pre = element("pre");
-  if (start) pre.append("… ");
+  if (start) pre.append(width && column(0) ? "… " : "…\n");
   elements.forEach((value, i) => {
-    if (i) pre.append(width && (start + i) % width === 0 ? "\n" : " ");
-    pre.append(width ? " ".repeat(longest - value.length) : "", others[i] === value ? value : element("mark", {}, value));
+    if (i) pre.append(width && column(i) === 0 ? "\n" : " ");
+    pre.append(" ".repeat(widths[column(i)] - value.length), others[i] === value ? value : element("mark", {}, value));
   });
   if (start + elements.length < shape.reduce((a, b) => a * b, 1)) pre.append(" …");
   return [element("h4", {}, `${name} ${type}[${shape.join(", ")}]`), pre];
@@ -88,13 +91,15 @@ function chip(verdict, text = DATA.verdicts[verdict].word) {
 }
 
 function answer(item, result, runtime) {
-  const got = result.got ?? (result.verdict === "pass" && !item.fault ? item.expected : []);
-  const box = panel([runtime.title, chip(result.verdict, result.verdict)], [], []);
-  const notes = [DATA.texts[result.message ?? 0], result.reading ? `it follows: ${result.reading}` : "", result.ulp ? `${result.ulp.toLocaleString("en")} ULP off at most` : ""];
-  box.append(...notes.filter(Boolean).map((note) => element("p", { class: "message" }, note)));
-  box.append(...got.flatMap((tensor, i) => values(tensor, item.expected[i])));
+  const box = panel([runtime.title, chip(result.verdict, result.verdict)], []);
+  const finding = runtime.findings[result.finding];
+  if (DATA.readings[finding]) box.append(element("p", {}, `${finding}. ${DATA.readings[finding]}`));
+  if (result.message) box.append(element("p", { class: "message" }, DATA.texts[result.message]));
+  if (result.ulp) box.append(element("p", {}, `${result.ulp.toLocaleString("en")} ULP off at most`));
+  const asExpected = result.got.length && JSON.stringify(result.got) === JSON.stringify(item.expected);
+  if (asExpected) box.append(element("p", {}, result.ulp ? "as expected, where it is shown" : "as expected"));
+  else box.append(...result.got.flatMap((tensor, i) => values(tensor, item.expected[i])));
   if (result.stderr) box.append(element("h4", {}, "standard error"), element("pre", {}, DATA.texts[result.stderr]));
-  box.append(element("h4", {}, "again: "), element("pre", {}, `cypool check '${runtime.name}' -k '${item.id}'`));
   return box;
 }
 
@@ -107,14 +112,20 @@ function body(item) {
   const panels = [panel(["given"], item.inputs)];
   if (item.expected.length) panels.push(panel(["expected"], item.expected));
   item.results.forEach((result, i) => { if (result) panels.push(answer(item, result, DATA.runtimes[i])); });
-  return element("div", { class: "body" }, ...facts.filter(Boolean).map((fact) => element("p", {}, fact)), element("div", { class: "tensors" }, ...panels));
+  const again = element("p", {}, "again: ", element("code", {}, `cypool check RUNTIME -k '${item.id}'`));
+  return element("div", { class: "body" }, ...facts.filter(Boolean).map((fact) => element("p", {}, fact)), again, element("div", { class: "tensors" }, ...panels));
+}
+
+// An id that breaks after its slashes.
+function parts(id) {
+  return id.split("/").flatMap((part, i, all) => (i < all.length - 1 ? [element("span", {}, `${part}/`), element("wbr")] : [element("span", {}, part)]));
 }
 
 function row(item) {
   const answers = item.results.map((result, i) =>
     element("span", { class: "answer", "data-runtime": DATA.runtimes[i].name }, result ? chip(result.verdict) : "–"));
   const details = element("details", { class: "case" },
-    element("summary", {}, element("span", { class: "id" }, item.id), element("span", { class: "answers" }, ...answers)));
+    element("summary", {}, element("span", { class: "id" }, ...parts(item.id)), element("span", { class: "answers" }, ...answers)));
   details.addEventListener("toggle", () => { if (details.open && !details.querySelector(".body")) details.append(body(item)); });
   return details;
 }
@@ -125,9 +136,16 @@ function draw() {
   more.hidden = drawn >= found.length;
 }
 
+// What the finding is called that the filter asks for; one without a name goes by its verdict.
+function nameOf(parameters) {
+  const i = DATA.runtimes.findIndex((runtime) => runtime.name === parameters.get("runtime"));
+  return DATA.runtimes[i]?.findings[parameters.get("finding")] || found[0]?.results[i]?.verdict;
+}
+
 function about(parameters) {
   const notes = [`${found.length.toLocaleString("en")} of ${DATA.cases.length.toLocaleString("en")} cases`];
-  for (const name of ["op", "finding", "case"]) if (parameters.has(name)) notes.push(name === "finding" ? "of one finding" : `${name}: ${parameters.get(name)}`);
+  for (const name of ["op", "case"]) if (parameters.has(name)) notes.push(`${name}: ${parameters.get(name)}`);
+  if (parameters.has("finding")) notes.push(`of one finding: ${nameOf(parameters)}`);
   const shown = document.getElementById("shown");
   shown.replaceChildren(...notes.map((note) => element("span", {}, note)));
   if ([...parameters].length) shown.append(element("a", { href: "#cases=all" }, "show all"));
@@ -164,9 +182,12 @@ options("type", seen((item) => item.type).map((type) => [type, type]));
 options("ruling", seen((item) => item.rulings).sort().map((ruling) => [ruling, ruling]));
 form.hidden = false;
 
-form.addEventListener("input", () => {
-  const entries = [...new FormData(form)].filter(([, value]) => value);
-  history.replaceState(null, "", `#${new URLSearchParams(entries.length ? entries : [["cases", "all"]])}`);
+form.addEventListener("input", (event) => {
+  const parameters = state();
+  for (const name of ["cases", "case", ...(event.target.name === "runtime" ? ["finding"] : [])]) parameters.delete(name);
+  const given = new FormData(form);
+  for (const { name } of form.elements) given.get(name) ? parameters.set(name, given.get(name)) : parameters.delete(name);
+  history.replaceState(null, "", `#${parameters.size ? parameters : "cases=all"}`);
   show();
 });
 form.addEventListener("submit", (event) => event.preventDefault());

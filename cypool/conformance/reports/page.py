@@ -78,27 +78,38 @@ def embedded(value: Any) -> str:
 
 
 def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
-    """What the script is given: each case once, with the results of all runtimes in their order; longer texts once, by number."""
+    """What the script is given: each case once, with the results of all runtimes in their order; what many share once, by its number."""
     texts: dict[str, int] = {"": 0}
+
+    def number(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    def excerpts(shown: Iterable[Excerpt]) -> list[list[Any]]:
+        return [[e.name, e.type, e.shape, e.start, number(" ".join(e.values))] for e in shown]
+
     cases: dict[str, dict[str, Any]] = {}
-    for position, results in enumerate(by_runtime.values()):
-        finding_of = {result.case: number for number, found in enumerate(report.findings(results)) for result in found.results}
+    runtimes = []
+    for position, (name, results) in enumerate(by_runtime.items()):
+        findings = report.findings(results)
+        runtimes.append({"name": name, "title": header.title(name), "findings": [found.name for found in findings]})
+        finding_of = {result.case: place for place, found in enumerate(findings) for result in found.results}
         for result in results:
-            case = cases.setdefault(result.case, {**_case(result), "results": [None] * len(by_runtime)})
-            case["expected"] = case["expected"] or _excerpts(result.expected)
+            empty = {"inputs": excerpts(result.inputs), "expected": [], "results": [None] * len(by_runtime)}
+            case = cases.setdefault(result.case, {**_case(result), **empty})
+            case["expected"] = case["expected"] or excerpts(result.expected)
             case["results"][position] = {
                 "verdict": result.verdict,
                 "ulp": result.ulp,
                 "finding": finding_of.get(result.case),
-                "message": texts.setdefault(result.message, len(texts)),
-                "stderr": texts.setdefault(result.stderr, len(texts)),
-                "reading": result.reading,
-                "got": _excerpts(result.got),
+                "message": number(result.message),
+                "stderr": number(result.stderr),
+                "got": excerpts(result.got),
             }
     return {
-        "runtimes": [{"name": name, "title": header.title(name)} for name in by_runtime],
+        "runtimes": runtimes,
         "verdicts": {verdict: {"word": report.SHORT[verdict], "kind": KINDS[verdict]} for verdict in compare.VERDICTS},
         "conforms": sorted(compare.CONFORMS),
+        "readings": header.readings,
         "texts": list(texts),
         "cases": [cases[id] for id in sorted(cases)],
     }
@@ -113,10 +124,4 @@ def _case(result: Result) -> dict[str, Any]:
         "rulings": result.rulings,
         "attributes": result.attributes,
         "elements": result.elements,
-        "inputs": _excerpts(result.inputs),
-        "expected": [],
     }
-
-
-def _excerpts(excerpts: Iterable[Excerpt]) -> list[list[Any]]:
-    return [[e.name, e.type, e.shape, e.start, " ".join(e.values)] for e in excerpts]
