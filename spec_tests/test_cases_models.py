@@ -62,3 +62,11 @@ def test_onnx_runtime_loads_the_two_cells_it_supports(name):
         data = models.model(case).SerializeToString()
         session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         assert [value.name for value in session.get_inputs()] == [tensor.name for tensor in case.inputs]
+
+
+def test_the_formats_are_those_of_onnx_at_every_opset_it_knows():
+    first = {}
+    for _, format, opset, *_ in onnx.helper.VERSION_TABLE:
+        first[opset] = min(format, first.get(opset, format))
+    for opset in range(1, min(max(first), max(models.FORMATS)) + 1):
+        assert models._ir_version(opset) == min(format for known, format in first.items() if known >= opset)

@@ -78,6 +78,11 @@ def within_ulps(limit: int) -> Criterion:
     return criterion
 
 
+def criterion(ulp: int | None) -> Criterion:
+    """ONNX's tolerance, or a distance where one is given."""
+    return onnx_tolerance if ulp is None else within_ulps(ulp)
+
+
 def _bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"u{dtype.itemsize}")
 

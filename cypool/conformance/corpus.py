@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cypool.conformance.axes import opsets
 from cypool.conformance.case import Case
-from cypool.conformance.layout import case_of, describe, directory_name
+from cypool.conformance.layout import case_of, describe, directory_name, files
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -42,9 +43,15 @@ def case_path(case: Case) -> str:
     return f"{KINDS[case.fault is not None]}/{directory_name(case.id)}"
 
 
+def case_files(case: Case) -> dict[str, bytes]:
+    """What a corpus holds of a case: its directory, with the model at the first and at the last opset of its version."""
+    return files(case, opsets(case.version)[1:])
+
+
 def entry(case: Case, found: Mapping[str, bytes]) -> dict[str, Any]:
     """What the manifest says of a case whose directory holds these files."""
-    return {**describe(case), "path": case_path(case), "files": sorted(found), "hash": case_hash(found)}
+    facts = describe(case, opsets(case.version)[1:])
+    return {**facts, "path": case_path(case), "files": sorted(found), "hash": case_hash(found)}
 
 
 def manifest(version: int, entries: Iterable[Mapping[str, Any]]) -> bytes:

@@ -3,13 +3,13 @@
 Apart from what is done with such directories: a corpus is many of them with a manifest, a bundle is one with what a runtime made of it.
 
 ``model.onnx``, ``test_data_set_0/input_0.pb`` and ``output_0.pb`` are ONNX's, and so is ``data.json`` with the tolerance. Beside them stand
-``model_opset21.onnx``, for the last opset where the version is in force, and ``readings/NAME/output_0.pb``, the answers of other readings.
+``model_opset21.onnx``, the same at a later opset, and ``readings/NAME/output_0.pb``, the answers of other readings.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import onnx
@@ -34,25 +34,25 @@ def directory_name(id: str) -> str:
     return "test_" + id.replace("/", "__")
 
 
-def model_files(case: Case) -> dict[str, int]:
-    """The files that hold the case's model, each with its opset: the version's first, and its last where it has one and that is another."""
-    first, last = case.version.since_version, case.version.until_version
-    return {MODEL: first} | ({} if last in (None, first) else {f"model_opset{last}.onnx": last})
+def model_files(case: Case, opsets: Iterable[int] = ()) -> dict[str, int]:
+    """The files that hold the case's model, each with its opset: its own, and further ones."""
+    return {MODEL: case.opset or case.version.since_version} | {f"model_opset{opset}.onnx": opset for opset in opsets}
 
 
-def files(case: Case) -> dict[str, bytes]:
-    """A case's directory: what each file holds, by its path."""
-    found = {name: models.model(case, opset).SerializeToString(deterministic=True) for name, opset in model_files(case).items()}
-    found |= _tensors(f"{DATA}/input", case.inputs)
+def files(case: Case, opsets: Iterable[int] = ()) -> dict[str, bytes]:
+    """A case's directory: what each file holds, by its path. The model is there at its own opset, and at the ones given."""
+    found = {name: models.model(case, opset).SerializeToString(deterministic=True) for name, opset in model_files(case, opsets).items()}
+    found |= tensor_files(f"{DATA}/input", models.feeds(case))
     if case.fault is None:
-        found |= _tensors(f"{DATA}/output", case.expected)
+        found |= tensor_files(f"{DATA}/output", case.expected)
         for reading, outputs in case.readings.items():
-            found |= _tensors(f"readings/{reading}/output", outputs)
+            found |= tensor_files(f"readings/{reading}/output", outputs)
         found["data.json"] = json.dumps(case_tolerance(case)).encode() + b"\n"
     return found
 
 
-def _tensors(stem: str, tensors: tuple[Tensor, ...]) -> dict[str, bytes]:
+def tensor_files(stem: str, tensors: Iterable[Tensor]) -> dict[str, bytes]:
+    """Tensors as files, ``stem`` and a number being their paths."""
     return {f"{stem}_{i}.pb": protos.to_bytes(tensor) for i, tensor in enumerate(tensors)}
 
 
@@ -62,17 +62,18 @@ def case_tolerance(case: Case) -> dict[str, float]:
     return {"rtol": min(rtols), "atol": min(atols)}
 
 
-def describe(case: Case) -> dict[str, Any]:
+def describe(case: Case, opsets: Iterable[int] = ()) -> dict[str, Any]:
     """What a manifest says of a case, beside what its directory holds: plain data, for JSON."""
     version = case.version
+    models_at = model_files(case, opsets)
     facts = {
         "id": case.id,
         "operator": version.op,
         "version": version.since_version,
-        "opset": version.since_version,
-        "models": model_files(case),
+        "opset": models_at[MODEL],
+        "models": models_at,
         "type": case.type,
-        "inputs": [tensor.name for tensor in case.inputs],
+        "inputs": [tensor.name for tensor in models.feeds(case)],
         "outputs": [operand.name for operand in version.outputs],
         "tags": sorted(case.tags),
         "ruling": list(case.rulings),
@@ -91,8 +92,8 @@ def describe(case: Case) -> dict[str, Any]:
 def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
     """The case that ``describe`` and ``files`` were made from; ``read`` gives what a file of its directory holds, by its path.
 
-    Answers are read when they are asked for. KeyError where a fact is missing, ValueError where a file is not what it should be, and what
-    ``read`` raises.
+    Its inputs are what is fed to its model. Answers are read when they are asked for. KeyError where a fact is missing, ValueError where a
+    file is not what it should be, and what ``read`` raises.
     """
 
     def answer(reading: str | None) -> tuple[Tensor, ...]:
@@ -105,17 +106,18 @@ def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
         spec.version(f"{facts['operator']}-{facts['version']}"),
         facts["type"],
         tuple(protos.from_bytes(read(f"{DATA}/input_{i}.pb"), name) for i, name in enumerate(facts["inputs"])),
-        tuple(_attributes(onnx.load_model_from_string(read(MODEL)))),
+        tuple(_attributes(onnx.load_model_from_string(read(MODEL)), facts["operator"])),
         frozenset(facts["tags"]),
         tuple(facts["ruling"]),
         () if fault else tuple(reading["name"] for reading in facts["readings"]),
         fault,
-        None if fault else answer,
+        opset=facts["opset"],
+        answer=None if fault else answer,
     )
 
 
-def _attributes(model: onnx.ModelProto) -> Iterator[tuple[str, TypedValue]]:
-    for attribute in model.graph.node[0].attribute:
+def _attributes(model: onnx.ModelProto, op: str) -> Iterator[tuple[str, TypedValue]]:
+    for attribute in (attribute for node in model.graph.node if node.op_type == op for attribute in node.attribute):
         value = helper.get_attribute_value(attribute)
         plain = value.decode() if isinstance(value, bytes) else tuple(value) if isinstance(value, list) else value
         yield attribute.name, TypedValue(AttributeProto.AttributeType.Name(attribute.type), plain)

@@ -26,8 +26,13 @@ class _Question:
 
     @functools.cached_property
     def request(self) -> bytes:
-        model = models.model(self.case).SerializeToString(deterministic=True)
-        return run_request(self.case.id, model, self.case.inputs, [output.name for output in self.case.version.outputs])
+        return request_of(self.case)
+
+
+def request_of(case: Case) -> bytes:
+    """The line that asks for a case."""
+    model = models.model(case).SerializeToString(deterministic=True)
+    return run_request(case.id, model, case.inputs, [output.name for output in case.version.outputs])
 
 
 def run(
