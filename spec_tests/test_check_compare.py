@@ -153,6 +153,10 @@ def test_values_are_told_in_the_digits_of_their_type() -> None:
     assert judge(case(tensor(0.1)), ok(tensor(np.float32(3.4028235e38)))).message == "Y[0, 0, 0] is 3.4028235e+38, expected 0.1"
 
 
+def test_an_infinity_has_its_distance_from_a_number_on_either_side() -> None:
+    assert judge(case(tensor(3.0)), ok(tensor(np.inf))).ulp == judge(case(tensor(np.inf)), ok(tensor(3.0))).ulp == 0x7F800000 - 0x40400000
+
+
 def test_nan_against_a_number_has_no_distance() -> None:
     found = judge(case(tensor(1.0)), ok(tensor(np.nan)))
     assert (found.verdict, found.ulp) == ("wrong value", None)

@@ -74,6 +74,11 @@ def test_findings_group_what_went_wrong_alike_and_show_the_smallest() -> None:
     ]
 
 
+def test_of_one_verdict_the_larger_group_comes_first() -> None:
+    rare, common = (result("x", f"MaxRoiPool-1/float/{name}", "wrong value", rulings=(name,)) for name in ("a", "b"))
+    assert [finding.name for finding in report.findings([rare, common, common])] == ["on b", "on a"]
+
+
 def test_a_pass_is_no_finding_and_a_difference_is_one() -> None:
     (found,) = report.findings(report.of_runtime("good", RESULTS))
     assert (found.verdict, found.name) == ("reads it differently", "nan: other")
