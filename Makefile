@@ -14,7 +14,7 @@ test: .venv/test.stamp test-debug  ## all tests
 
 test-debug: .venv/test.stamp  ## the matrix on kernels built with bounds checks and traps for undefined behaviour
 	CYPOOL_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
-	PYTHONPATH=build/debug/lib $(BIN)/pytest -q spec_tests/test_matrix.py -k "one_thread or debug"
+	CYPOOL_DEBUG=1 PYTHONPATH=build/debug/lib $(BIN)/pytest -q -n 2 spec_tests/test_matrix.py spec_tests/test_boxes.py
 
 lint: .venv/lint.stamp  ## style, types, Cython
 	$(BIN)/ruff check .

@@ -25,7 +25,15 @@ variants = [v for v in table["VARIANTS"] if not v.machines or platform.machine()
 
 FLAGS = ["-O3", "-g0", "-Wno-sign-compare", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 if DEBUG:
-    FLAGS = ["-O1", "-g", "-ffp-contract=off", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-fno-sanitize=alignment"]
+    FLAGS = [
+        "-O1",
+        "-g",
+        "-DCYPOOL_CHECKED",
+        "-ffp-contract=off",
+        "-fsanitize=undefined",
+        "-fsanitize-undefined-trap-on-error",
+        "-fno-sanitize=alignment",
+    ]
 
 DIRECTIVES = {
     "language_level": 3,

@@ -18,6 +18,11 @@ cdef extern from *:
     #else
       #define CYPOOL_OPENMP 0
     #endif
+    #ifdef CYPOOL_CHECKED
+      #define CYPOOL_IS_CHECKED 1
+    #else
+      #define CYPOOL_IS_CHECKED 0
+    #endif
     #ifdef __VERSION__
       #define CYPOOL_COMPILER __VERSION__
     #else
@@ -26,6 +31,7 @@ cdef extern from *:
     """
     int cypool_level() nogil
     int CYPOOL_OPENMP
+    bint CYPOOL_IS_CHECKED
     const char* CYPOOL_COMPILER
 
 
@@ -42,3 +48,8 @@ def openmp():
 def compiler():
     """The compiler's version text."""
     return CYPOOL_COMPILER.decode()
+
+
+def checked():
+    """Whether this is a build with CYPOOL_DEBUG=1: bounds are checked, undefined behaviour traps."""
+    return CYPOOL_IS_CHECKED
