@@ -19,6 +19,7 @@ COMMANDS = {
     "spec": "Show what the standard says of an operator version.",
     "cases": "Show the conformance cases.",
     "check": "Hold ONNX runtimes to the standard.",
+    "smoke": "See whether the adapter of a runtime is right.",
     "report": "Report on runs that check kept.",
 }
 """Each command is ``command`` in the module of its name beside this one."""

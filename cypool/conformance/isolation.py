@@ -23,14 +23,14 @@ class Isolated:
     """A runtime under test, in a worker that is started again whenever it was lost.
 
     ``Unavailable`` where the worker can't be started at first; after that every ``run`` gives an outcome, whatever the runtime does.
-    ``options`` are those of a ``run`` request that the worker says it heeds.
+    ``options`` are those of a ``run`` request that the worker says it heeds, ``command`` is what starts it.
     """
 
     def __init__(self, name: str, seconds: float, command: Sequence[str] | None = None) -> None:
         """Start the worker; each case may take so many seconds. ``command`` is for a program that speaks the protocol by itself."""
         self.name = name
         self._seconds = seconds
-        self._command = command or find(name).command
+        self.command = command or find(name).command
         self._process: Process | None = None
         self._gone = ""
         self.options: frozenset[str] = frozenset()
@@ -38,11 +38,11 @@ class Isolated:
 
     def twin(self) -> Isolated:
         """The same runtime in another process."""
-        return Isolated(self.name, self._seconds, self._command)
+        return Isolated(self.name, self._seconds, self.command)
 
     def _start(self) -> Description:
         try:
-            process = Process(self._command)
+            process = Process(self.command)
         except (OSError, IndexError) as error:  # an empty command has no first word
             raise self._unavailable(getattr(error, "strerror", "") or "no program is named") from None
         try:

@@ -118,14 +118,16 @@ class Process:
         self._end()
         return Lost(status, message, self.stderr)
 
-    def close(self, farewell: bytes) -> None:
-        """Ask it to stop, and see to it that it does."""
+    def close(self, farewell: bytes = b"") -> bool:
+        """Say that nothing more comes, and see to it that it ends; whether it did so by itself."""
         with contextlib.suppress(OSError):
             os.write(self._in, farewell)
         self._pipes[0].close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(STOP_SECONDS)
+        by_itself = self._popen.returncode is not None
         self._end()
+        return by_itself
 
     def _end(self) -> None:
         """End the process, where it lives on, and what it started; its pipes are closed."""

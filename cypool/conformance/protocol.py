@@ -36,10 +36,10 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one case: a status of ``ANSWERED``, or ``crashed`` or ``timed out``, and what goes with it.
+    """What came of one case: a status of ``ANSWERED``, or ``crashed``, ``timed out`` or ``not run``, and what goes with it.
 
-    ``phase`` says how far it got; it is "" for ``ok`` and where nobody can tell. ``stderr`` is the end of what the worker wrote there, kept
-    when it was lost.
+    ``phase`` says how far it got; it is "" for ``ok`` and where nobody can tell. ``stderr`` is the end of what the worker wrote there
+    meanwhile.
     """
 
     status: str
@@ -89,8 +89,13 @@ def decode(line: bytes) -> dict[str, Any]:
     return record
 
 
-def run_request(id: str, model: bytes, inputs: Iterable[Tensor], outputs: Iterable[str]) -> bytes:
-    """The line that asks for one case: load these bytes, run them on these inputs, hand back the outputs of these names."""
+def run_request(
+    id: str, model: bytes, inputs: Iterable[Tensor], outputs: Iterable[str], options: Mapping[str, bool] | None = None
+) -> bytes:
+    """The line that asks for one case: load these bytes, run them on these inputs, hand back the outputs of these names.
+
+    ``options`` are of those that the worker says it heeds; ``{"optimize": False}`` asks for the graph as it is.
+    """
     return encode(
         {
             "cmd": "run",
@@ -98,5 +103,6 @@ def run_request(id: str, model: bytes, inputs: Iterable[Tensor], outputs: Iterab
             "model": base64.b64encode(model).decode("ascii"),
             "inputs": [tensor.to_json() for tensor in inputs],
             "outputs": list(outputs),
+            **(options or {}),
         }
     )

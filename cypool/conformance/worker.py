@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from cypool.conformance.protocol import PROTOCOL, Outcome, decode, encode
-from cypool.conformance.runtimes.base import Runtime, Unsupported
+from cypool.conformance.runtimes.base import Run, Runtime, Unsupported
 from cypool.conformance.runtimes.table import connect
 from cypool.conformance.tensors import Tensor
 
 LONGEST_MESSAGE = 2000
+UNOPTIMIZED = "load_unoptimized"
 
 
 def private_streams() -> tuple[IO[bytes], IO[bytes]]:
@@ -37,11 +38,12 @@ def explain(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]
 
 
-def attempt(runtime: Runtime, model: bytes, inputs: list[Tensor], outputs: list[str]) -> Outcome:
+def attempt(runtime: Runtime, model: bytes, inputs: list[Tensor], outputs: list[str], optimize: bool = True) -> Outcome:
     """Load and run one model, and say how far it got."""
     phase = "load"
     try:
-        run = runtime.load(model)
+        load: Callable[[bytes], Run] = runtime.load if optimize else getattr(runtime, UNOPTIMIZED)
+        run = load(model)
         phase = "run"
         return Outcome("ok", tuple(run(inputs, outputs)))
     except Unsupported as claim:
@@ -53,13 +55,14 @@ def attempt(runtime: Runtime, model: bytes, inputs: list[Tensor], outputs: list[
 def describe(runtime: Runtime, request: dict[str, Any]) -> dict[str, Any]:
     """Answer ``describe``."""
     description = runtime.describe()
-    return {"name": description.name, "version": description.version, "protocol": PROTOCOL}
+    options = ["optimize"] if hasattr(runtime, UNOPTIMIZED) else []
+    return {"name": description.name, "version": description.version, "protocol": PROTOCOL, "options": options}
 
 
 def run(runtime: Runtime, request: dict[str, Any]) -> dict[str, Any]:
     """Answer ``run``."""
     inputs = [Tensor.from_json(tensor) for tensor in request["inputs"]]
-    outcome = attempt(runtime, base64.b64decode(request["model"]), inputs, request["outputs"])
+    outcome = attempt(runtime, base64.b64decode(request["model"]), inputs, request["outputs"], request.get("optimize", True))
     return {"id": request["id"], **outcome.to_json()}
 
 

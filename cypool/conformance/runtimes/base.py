@@ -25,6 +25,8 @@ Run: TypeAlias = Callable[[Sequence[Tensor], Sequence[str]], Sequence[Tensor]]
 class Runtime(Protocol):
     """A runtime, as the worker sees it.
 
+    One that can leave a graph as it is, without optimising it, has a method ``load_unoptimized`` beside ``load``.
+
     Both phases raise ``Unsupported`` for what the runtime says it lacks; any other exception is the runtime refusing, in the phase where it
     came.
     """

@@ -46,8 +46,9 @@ class OnnxBackend:
         return Description(self.target, installed_version(self.target.partition(":")[0]))
 
     def load(self, model: bytes) -> Run:
-        """Prepare the model; a backend that calls it incompatible says that it is unsupported."""
+        """Prepare the model; a backend that calls it incompatible says that it is unsupported. It gives all outputs, without names."""
         proto = onnx.load_model_from_string(model)
+        names = [output.name for output in proto.graph.output]
         with _skips_are_unsupported():
             is_compatible = getattr(self.backend, "is_compatible", None)
             if is_compatible is not None and not is_compatible(proto):
@@ -57,7 +58,8 @@ class OnnxBackend:
         def run(inputs: Sequence[Tensor], outputs: Sequence[str]) -> list[Tensor]:
             with _skips_are_unsupported():
                 arrays = prepared.run([tensor.array for tensor in inputs])
-            return [Tensor.of(name, np.asarray(array)) for name, array in zip(outputs, arrays, strict=True)]
+            named = dict(zip(names, arrays, strict=True))
+            return [Tensor.of(name, np.asarray(named[name])) for name in outputs]
 
         return run
 

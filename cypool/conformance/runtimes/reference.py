@@ -44,6 +44,9 @@ class Reference:
 
         return run
 
+    load_unoptimized = load
+    """It never optimises."""
+
 
 def connect(target: str) -> Reference:
     """The reference evaluator; there is one, whatever ``target`` says."""
