@@ -10,9 +10,10 @@ import contextlib
 import itertools
 import json
 import os
+import select
 import shutil
 import subprocess
-import threading
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,15 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
-SECONDS = 60.0
+SECONDS = 60
+LAUNCH = """
+import fcntl, os, sys
+ours = [fcntl.fcntl(int(descriptor), fcntl.F_DUPFD, 10) for descriptor in sys.argv[1:3]]
+for descriptor, place in zip(ours, (3, 4)):
+    os.dup2(descriptor, place)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""The browser reads from descriptor 3 and writes to 4: this puts the pipes there."""
 
 
 class Browser:
@@ -33,11 +42,12 @@ class Browser:
         assert program, f"these tests need a browser: none of {', '.join(PROGRAMS)} is installed"
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
-        # the browser reads from descriptor 3 and writes to 4; a shell puts them there
         command = [
-            "sh",
+            sys.executable,
             "-c",
-            f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}',
+            LAUNCH,
+            str(theirs_in),
+            str(theirs_out),
             program,
             *FLAGS,
             f"--user-data-dir={profile}",
@@ -47,8 +57,6 @@ class Browser:
         self._process = subprocess.Popen(command, pass_fds=(theirs_in, theirs_out), stdin=quiet, stdout=quiet, stderr=quiet)
         os.close(theirs_in)
         os.close(theirs_out)
-        self._timer = threading.Timer(SECONDS, self._process.kill)  # a hanging browser ends the reading below
-        self._timer.start()
         self._messages = self._read()
         self._ids = itertools.count(1)
         self._session: str | None = None
@@ -60,10 +68,10 @@ class Browser:
 
     def _read(self):
         buffer = b""
-        while chunk := os.read(self._in, 1 << 16):
+        while select.select([self._in], [], [], SECONDS)[0] and (chunk := os.read(self._in, 1 << 16)):
             *messages, buffer = (buffer + chunk).split(b"\0")
             yield from map(json.loads, messages)
-        raise AssertionError("the browser is gone")
+        raise AssertionError(f"the browser is gone, or has said nothing for {SECONDS} s")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """What the browser answers to a command."""
@@ -139,6 +147,5 @@ class Browser:
             self.call("Browser.close")
         self._process.kill()
         self._process.wait()
-        self._timer.cancel()
         os.close(self._in)
         os.close(self._out)

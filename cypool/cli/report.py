@@ -73,7 +73,7 @@ def _read(path: Path) -> Run:
             return records.read(lines)
     except OSError as error:
         raise click.UsageError(f"{path}: {error.strerror}") from None
-    except (records.RecordError, UnicodeDecodeError) as error:
+    except records.RecordError as error:
         raise click.UsageError(f"{path}: {error}") from None
 
 

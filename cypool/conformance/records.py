@@ -196,5 +196,7 @@ def read(lines: Iterable[str]) -> tuple[Header, list[Result]]:
         if kinds != ("header", {"result"}, "end") or first["format"] != FORMAT or last["results"] != len(middle):
             raise RecordError(f"not a complete run of format {FORMAT}")
         return Header.from_json(first), [Result.from_json(record) for record in middle]
+    except RecordError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"not the record of a run: {error}") from error

@@ -143,9 +143,18 @@ def findings(results: Iterable[Result]) -> list[Finding]:
     return sorted(found, key=lambda finding: (compare.VERDICTS.index(finding.verdict), -finding.count, finding.name))
 
 
+def printable(text: str) -> str:
+    r"""The text without what would colour a terminal, or make it do worse, and XML forbids; lines and tabs stay.
+
+    >>> printable("\x1b[31mred\x1b[0m")
+    '�[31mred�[0m'
+    """
+    return re.sub(r"[^\t\n\x20-\x7E\xA0-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]", "\N{REPLACEMENT CHARACTER}", text)
+
+
 def shortened(message: str, head: int = 80, tail: int = 120) -> str:
-    """The message in one line, without its middle if it is long: what matters stands at the ends."""
-    line = " ".join(message.split())
+    """The message in one printable line, without its middle if it is long: what matters stands at the ends."""
+    line = printable(" ".join(message.split()))
     return line if len(line) <= head + tail else f"{line[:head]} … {line[-tail:]}"
 
 

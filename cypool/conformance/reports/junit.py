@@ -7,7 +7,6 @@ out wrong is a failure; a refusal, a crash or a time-out is an error.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from cypool.conformance import compare
 from cypool.conformance.records import Header, Result
+from cypool.conformance.report import printable
 
 ELEMENTS = {
     compare.UNSUPPORTED: Skipped,
@@ -43,12 +43,12 @@ def junit(header: Header, results: Sequence[Result]) -> str:
 
 def _suite(header: Header, runtime: str, version: str, results: Sequence[Result]) -> TestSuite:
     suite = TestSuite(f"{header.title(runtime)} {version}")
-    suite.add_testcases([_case(runtime, result) for result in results])
     properties = {"runtime": runtime, "runtime version": header.runtimes[runtime].version, "operator version": version}
     properties |= {"tolerance": header.tolerance, "largest ULP": _largest(results)}
     properties["largest ULP where it passes"] = _largest(result for result in results if result.verdict == compare.PASS)
     for name, value in properties.items():
-        suite.add_property(name, legal(value))
+        suite.add_property(name, printable(value))
+    suite.add_testcases([_case(runtime, result) for result in results])
     return suite
 
 
@@ -59,14 +59,14 @@ def _largest(results: Iterable[Result]) -> str:
 def _case(runtime: str, result: Result) -> TestCase:
     case = TestCase(result.case.removeprefix(f"{result.version}/"), f"{runtime}.{result.version}")
     if result.verdict in ELEMENTS:
-        element = ELEMENTS[result.verdict](legal(" ".join(result.message.split())), result.verdict)
+        element = ELEMENTS[result.verdict](printable(" ".join(result.message.split())), result.verdict)
         if result.verdict != compare.UNSUPPORTED:
-            element.text = legal("\n".join(_details(result)))
+            element.text = printable("\n".join(_details(result)))
         case.result = [element]
     elif result.verdict == compare.READS_DIFFERENTLY:
-        case.system_out = legal(f"{result.verdict}: {result.reading}\n{result.message}")
+        case.system_out = printable(f"{result.verdict}: {result.reading}\n{result.message}")
     if result.stderr:
-        case.system_err = legal(result.stderr)
+        case.system_err = printable(result.stderr)
     return case
 
 
@@ -76,12 +76,3 @@ def _details(result: Result) -> Iterable[str]:
     yield from (f"{name}: {value}" for name, value in result.attributes.items())
     for kind, excerpts in (("input", result.inputs), ("expected", result.expected), ("got", result.got)):
         yield from (f"{kind} {excerpt}" for excerpt in excerpts)
-
-
-def legal(text: str) -> str:
-    r"""The text without the characters that XML forbids, such as those that colour a terminal.
-
-    >>> legal("\x1b[31mred\x1b[0m")
-    '�[31mred�[0m'
-    """
-    return re.sub(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]", "\N{REPLACEMENT CHARACTER}", text)

@@ -43,7 +43,7 @@ def diff_markdown(header: Header, found: Sequence[Difference]) -> str:
     """What changed, in the same form; ``header`` is the new run's."""
     parts: list[str] = []
     for difference in found:
-        parts += [f"- {escaped(str(summary))}" for summary in (difference.old, difference.new)]
+        parts.append("\n".join(f"- {escaped(str(summary))}" for summary in (difference.old, difference.new)))
         parts.append(f"**{difference.changes}**")
         for word in CHANGED:
             changed = groups(getattr(difference.changes, word))

@@ -43,6 +43,7 @@ def merge(runs: Sequence[Run]) -> Run:
         tolerance=_each(header.tolerance for header in headers),
         selection={},
         rulings=_rulings(headers),
+        computed=tuple(sorted({name for header in headers for name in header.computed})),
     ), merged
 
 

@@ -48,6 +48,7 @@ def page(header: Header, results: Sequence[Result]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["printable"] = report.printable
     environment.filters["link"] = lambda parameters: "#" + urlencode(parameters)
     by_runtime = {name: report.of_runtime(name, results) for name in header.runtimes}
     return environment.get_template("page.html.j2").render(
@@ -58,9 +59,7 @@ def page(header: Header, results: Sequence[Result]) -> str:
         shares=shares,
         fingerprints=fingerprints(header, results),
         findings={name: report.findings(own) for name, own in by_runtime.items()},
-        legend=[
-            (verdict, word, report.LEGEND[verdict]) for verdict, word in report.SHORT.items() if any(r.verdict == verdict for r in results)
-        ],
+        legend=[(v, report.SHORT[v], report.LEGEND[v]) for v in compare.VERDICTS if any(result.verdict == v for result in results)],
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         script=Markup((HERE / "page.js").read_text(encoding="utf-8")),
         data=Markup(embedded(data(header, by_runtime))),
@@ -82,7 +81,7 @@ def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
     texts: dict[str, int] = {"": 0}
 
     def number(text: str) -> int:
-        return texts.setdefault(text, len(texts))
+        return texts.setdefault(report.printable(text), len(texts))
 
     def excerpts(shown: Iterable[Excerpt]) -> list[list[Any]]:
         return [[e.name, e.type, e.shape, e.start, number(" ".join(e.values))] for e in shown]
