@@ -134,8 +134,8 @@ def test_what_is_read_back_is_what_was_written(exported):
     [
         (lambda path: (path / "valid").rename(path / "gone"), "No such file or directory"),
         (lambda path: (path / "manifest.json").unlink(), "manifest.json: No such file or directory"),
-        (lambda path: (path / "manifest.json").write_text("[]"), "is no manifest of a corpus: TypeError"),
-        (lambda path: (path / "manifest.json").write_text("five"), "is no manifest of a corpus: JSONDecodeError"),
+        (lambda path: (path / "manifest.json").write_text("[]"), "corpus is no corpus: TypeError"),
+        (lambda path: (path / "manifest.json").write_text("five"), "corpus is no corpus: JSONDecodeError"),
         (lambda path: (path / "manifest.json").write_text('{"format": 2}'), "is a corpus of format 2, not 1"),
         (lambda path: next(path.glob("valid/*/model.onnx")).write_bytes(b""), "has changed since it was exported"),
     ],

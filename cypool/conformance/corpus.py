@@ -75,8 +75,10 @@ def read(directory: Path) -> list[Case]:
         if found["format"] != FORMAT:
             raise CorpusError(f"{directory} is a corpus of format {found['format']}, not {FORMAT}")
         return [_case(directory, facts) for kind in KINDS for facts in found[kind]]
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise CorpusError(f"{directory / MANIFEST} is no manifest of a corpus: {type(error).__name__}: {error}") from error
+    except CorpusError:
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorpusError(f"{directory} is no corpus: {type(error).__name__}: {error}") from error
 
 
 def _case(directory: Path, facts: Mapping[str, Any]) -> Case:

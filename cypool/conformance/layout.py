@@ -98,14 +98,14 @@ def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
 
     def answer(reading: str | None) -> tuple[Tensor, ...]:
         where = DATA if reading is None else f"readings/{reading}"
-        return tuple(protos.from_bytes(read(f"{where}/output_{i}.pb"), name) for i, name in enumerate(facts["outputs"]))
+        return _tensors(read, f"{where}/output", facts["outputs"])
 
     fault = facts.get("fault")
     return Case(
         facts["id"],
         spec.version(f"{facts['operator']}-{facts['version']}"),
         facts["type"],
-        tuple(protos.from_bytes(read(f"{DATA}/input_{i}.pb"), name) for i, name in enumerate(facts["inputs"])),
+        _tensors(read, f"{DATA}/input", facts["inputs"]),
         tuple(_attributes(onnx.load_model_from_string(read(MODEL)), facts["operator"])),
         frozenset(facts["tags"]),
         tuple(facts["ruling"]),
@@ -114,6 +114,17 @@ def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
         opset=facts["opset"],
         answer=None if fault else answer,
     )
+
+
+def _tensors(read: Callable[[str], bytes], stem: str, names: Iterable[str]) -> tuple[Tensor, ...]:
+    found = []
+    for i, name in enumerate(names):
+        path = f"{stem}_{i}.pb"
+        try:
+            found.append(protos.from_bytes(read(path), name))
+        except ValueError as error:
+            raise ValueError(f"{path} holds {error}") from error
+    return tuple(found)
 
 
 def _attributes(model: onnx.ModelProto, op: str) -> Iterator[tuple[str, TypedValue]]:

@@ -1,0 +1,124 @@
+"""One finding in hand: a directory with the model, the tensors, a script, a text ready to file, and what is needed to run it again.
+
+Apart from the runner, which keeps records of all cases and the files of none. A bundle is a test in ONNX's layout, as the cases of a corpus
+are; beside it stand ``got/output_0.pb``, ``reproduce.py``, ``issue.md``, the line that the runtime was asked, and ``bundle.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import cypool
+from cypool.conformance import layout
+from cypool.conformance.case import Case
+from cypool.conformance.compare import criterion, judge
+from cypool.conformance.isolation import Isolated
+from cypool.conformance.issue import Evidence, issue
+from cypool.conformance.records import Result
+from cypool.conformance.report import Finding, findings
+from cypool.conformance.runner import request_of
+from cypool.conformance.runtimes.table import find
+from cypool.conformance.scripts import script
+from cypool.conformance.whole import write_files
+
+RECORD = "bundle.json"
+REQUEST = "request.jsonl"
+FORMAT = 1
+
+
+class BundleError(ValueError):
+    """A directory that is no bundle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A bundle read back: the case, the line that was asked, and what came of it."""
+
+    case: Case
+    request: bytes
+    runtime: str
+    ulp: int | None
+    verdict: str
+    message: str
+
+    def replay(self, runtime: Isolated) -> Result:
+        """What a runtime makes of it now."""
+        return _examine(runtime, self.case, self.request, self.ulp).result
+
+
+def _examine(runtime: Isolated, case: Case, request: bytes, ulp: int | None) -> Evidence:
+    outcome = runtime.run(case.id, request)
+    judgement = judge(case, outcome, criterion(ulp))
+    return Evidence(runtime.description, case, outcome, judgement, Result.of(runtime.name, case, outcome, judgement))
+
+
+def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result], cases: Iterable[Case], ulp: int | None) -> list[Path]:
+    """A bundle below ``directory`` for each finding in the results of a runtime; its example is run once more, to have all of it."""
+    by_id = {case.id: case for case in cases}
+    written = []
+    for number, finding in enumerate(findings(results), 1):
+        case = by_id[finding.example.case]
+        evidence = _examine(runtime, case, request_of(case), ulp)
+        written.append(directory / _slug(runtime.name) / f"{number:02}-{_slug(f'{finding.verdict} {finding.name}')}")
+        write_files(written[-1], _files(runtime.name, evidence, finding, ulp))
+    return written
+
+
+def _slug(text: str) -> str:
+    """The text as a file's name."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:80]
+
+
+def _files(runtime: str, evidence: Evidence, finding: Finding, ulp: int | None) -> dict[str, bytes]:
+    """What a bundle consists of: what each file holds, by its path."""
+    case, result = evidence.case, evidence.result
+    text, arrays = script(f"{evidence.title} ({evidence.runtime})", find(runtime), case, evidence.place)
+    record = {
+        "format": FORMAT,
+        "cypool": cypool.__version__,
+        "runtime": runtime,
+        "described": {"name": evidence.description.name, "version": evidence.description.version},
+        "ulp": ulp,
+        "verdict": result.verdict,
+        "phase": result.phase,
+        "message": result.message,
+        "case": layout.describe(case),
+    }
+    return {
+        **layout.files(case),
+        **layout.tensor_files("got/output", evidence.outcome.outputs),
+        **arrays,
+        "reproduce.py": text.encode(),
+        "issue.md": issue(evidence, text, [*arrays], finding).encode(),
+        REQUEST: request_of(case),
+        RECORD: json.dumps(record, indent=1).encode() + b"\n",
+    }
+
+
+def read(directory: Path) -> Bundle:
+    """The bundle in a directory; BundleError where it holds none."""
+
+    def file(name: str) -> bytes:
+        return (directory / name).read_bytes()
+
+    try:
+        record = json.loads(file(RECORD))
+        if record["format"] != FORMAT:
+            raise BundleError(f"{directory} is a bundle of format {record['format']}, not {FORMAT}")
+        case = layout.case_of(record["case"], file)
+        return Bundle(case, file(REQUEST), record["runtime"], record["ulp"], record["verdict"], record["message"])
+    except BundleError:
+        raise
+    except OSError as error:
+        raise BundleError(f"{error.filename}: {error.strerror}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise BundleError(f"{directory} is no bundle: {type(error).__name__}: {error}") from error
+
+
+def find_bundles(directory: Path) -> list[Path]:
+    """The bundles at or below a directory, in the order of their names."""
+    return sorted(path.parent for path in directory.rglob(RECORD))

@@ -1,0 +1,128 @@
+"""A finding as a text ready to file with a runtime: Markdown, with all that is needed to see it.
+
+Apart from bundles, which are files for machines too; a text is a pure function of what was run and what came.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+
+import cypool
+from cypool.conformance import compare, models
+from cypool.conformance.case import Case
+from cypool.conformance.compare import Judgement
+from cypool.conformance.excerpt import Excerpt
+from cypool.conformance.protocol import Description, Outcome
+from cypool.conformance.records import Result
+from cypool.conformance.report import LEGEND, Finding, shortened
+from cypool.conformance.scripts import Place
+
+NO_ANSWER = (compare.UNSUPPORTED, compare.CRASHED, compare.TIMED_OUT)
+"""Verdicts that say nothing of how a silence is read."""
+
+LISTED = 5
+"""How many other cases of a finding are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a runtime made of one case."""
+
+    description: Description
+    case: Case
+    outcome: Outcome
+    judgement: Judgement
+    result: Result
+
+    @property
+    def place(self) -> Place | None:
+        """The first wrong element, where there is one."""
+        outputs = [tensor.name for tensor in self.outcome.outputs]
+        if self.judgement.output not in outputs:
+            return None
+        output = outputs.index(self.judgement.output)
+        return Place(output, tuple(int(i) for i in np.unravel_index(self.judgement.at, self.outcome.outputs[output].shape)))
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        said = f"{self.result.verdict}: {self.result.message}".removesuffix(": ")
+        return shortened(f"{self.case.version.name}, {self.case.type}: {said}")
+
+    @property
+    def runtime(self) -> str:
+        """The runtime with its version."""
+        return f"{self.description.name} {self.description.version}".rstrip()
+
+
+def issue(evidence: Evidence, script: str, beside: Sequence[str], found: Finding) -> str:
+    """The text about a finding, of which the evidence is an example. ``beside`` are files that the script reads."""
+    return "\n".join(_lines(evidence, script, beside, found)) + "\n"
+
+
+def _lines(evidence: Evidence, script: str, beside: Sequence[str], found: Finding) -> Iterator[str]:
+    case, result = evidence.case, evidence.result
+    yield from (f"# {evidence.title}", "")
+    opset = case.opset or case.version.since_version
+    yield f"A model of opset {opset} with one `{case.version.op}`, element type {case.type}, on {evidence.runtime}."
+    yield from (f"**{result.verdict.capitalize()}**: {LEGEND[result.verdict]}.", "")
+    yield from _fenced("", [result.message or "no message"])
+    if (found.example.verdict, found.example.message) != (result.verdict, result.message):
+        yield from ("It is not the same every time. Before, among other cases, it was:", "")
+        yield from _fenced("", [f"{found.example.verdict}: {found.example.message}"])
+    yield from ("## The model", "")
+    yield from _fenced("", [onnx.printer.to_text(models.model(case)).rstrip()])
+    yield from ("## The data", "")
+    yield from _fenced("", _data(evidence))
+    if reasons := [*_reasons(evidence)]:
+        yield from ("## Why something else is expected", "", *reasons)
+    needs = "".join(f" and `{name}` beside it" for name in beside)
+    yield from ("## To reproduce", "", f"With this script, which holds the model{needs}:", "")
+    yield from _fenced("python", [script.rstrip()])
+    yield from ("## Seen with", "")
+    yield f"- {evidence.runtime}, Python {platform.python_version()}, {platform.system()} on {platform.machine()}"
+    yield f"- case `{case.id}` of cypool {cypool.__version__}"
+    others = sorted((other for other in found.results if other.case != case.id), key=lambda other: (other.elements, other.case))
+    if others:
+        more = "" if len(others) <= LISTED else f", and {len(others) - LISTED:,} more"
+        yield f"- the same in {', '.join(f'`{other.case}`' for other in others[:LISTED])}{more}"
+    if evidence.outcome.stderr:
+        yield from ("", "The last lines on standard error:", "")
+        yield from _fenced("", [evidence.outcome.stderr])
+
+
+def _data(evidence: Evidence) -> Iterator[str]:
+    """Inputs, and what was expected beside what came, around the first wrong element."""
+    yield from map(str, map(Excerpt.of, models.feeds(evidence.case)))
+    if evidence.case.fault:
+        yield f"expected: an error, because {evidence.case.fault}"
+    else:
+        yield from (f"expected {excerpt}" for excerpt in evidence.result.expected or map(Excerpt.of, evidence.case.expected))
+    yield from (f"got {excerpt}" for excerpt in evidence.result.got)
+
+
+def _reasons(evidence: Evidence) -> Iterator[str]:
+    """How the silences are read that the case turns on, with the evidence; the reading that the outputs follow, where they follow one."""
+    if evidence.result.verdict in NO_ANSWER:
+        return
+    for ruling in evidence.case.version.rulings:
+        if ruling.id in evidence.case.rulings:
+            yield from (f"{ruling.question} {ruling.choice} ({ruling.evidence})", "")
+            for reading in ruling.readings:
+                if reading.name == evidence.result.reading:
+                    kind = "another reading, which the text allows" if reading.legitimate else "a fault known from elsewhere"
+                    yield from (f"What came is {kind}, *{reading.name}*: {reading.text}", "")
+
+
+def _fenced(language: str, lines: Iterable[str]) -> Iterator[str]:
+    """A block of code; its fence is longer than any within."""
+    text = "\n".join(lines)
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    yield from (f"{fence}{language}", text, fence, "")
