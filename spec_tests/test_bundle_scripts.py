@@ -1,5 +1,6 @@
 """Scripts that reproduce: they say what the bundle says, with numpy and the runtime alone, and what they write out is exact."""
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,15 @@ def test_at_a_place_only_the_element_there_is_printed(tmp_path):
     done = run(*script("", find("onnxruntime"), ROIS, Place(0, index)), tmp_path)
     value = ROIS.expected[0].array[index]
     assert done.stdout.splitlines() == [f"got      {value}", f"expected {float(value)}"]
+
+
+def test_a_script_asks_for_the_graph_as_it_is_where_the_case_does(tmp_path):
+    asked = dataclasses.replace(ROIS, variant="no-optimization")
+    assert "ORT_DISABLE_ALL" in script("", find("onnxruntime"), asked)[0] and "ORT_DISABLE" not in script("", find("onnxruntime"), ROIS)[0]
+    done = run(*script("", find("onnxruntime"), asked), tmp_path)
+    got, expected = done.stdout.removeprefix("got").split("expected")
+    assert got.split() == expected.split()
+    assert "**{'optimize': False}" in script("", find("exec:it"), asked)[0]
 
 
 def test_of_an_invalid_case_an_error_is_expected():

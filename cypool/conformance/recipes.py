@@ -15,31 +15,38 @@ from cypool.conformance.runtimes.table import GROUP
 class Recipe:
     """What is imported, how the bytes ``model`` are loaded, and the list of outputs for the arrays ``inputs``, by name.
 
+    ``unoptimized`` stands in for ``load`` where a variant asks for the graph as it is, and the runtime has more to do for that.
     ``$target`` is what the adapter is pointed at, in quotes, ``$module`` and ``$path`` its module and the dotted way to it; ``$outputs``
-    lists the names of the outputs, and ``$dtype`` is their numpy type.
+    lists the names of the outputs, ``$dtype`` is their numpy type, and ``$options`` what is asked of the runtime besides.
     """
 
     imports: str
     load: str
     run: str
+    unoptimized: str = ""
 
 
 _ORT = "import onnxruntime as ort", "session = ort.InferenceSession(model, providers=[$target])"
+_ORT_UNOPTIMIZED = """options = ort.SessionOptions()
+options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+session = ort.InferenceSession(model, options, providers=[$target])"""
+_ORT_VALUES = """
+def value(array):
+    half = array.dtype == ml_dtypes.bfloat16
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16) if half else array, 16 if half else 1)
+values = session.run_with_ort_values($outputs, {name: value(array) for name, array in inputs.items()})"""
 _OPENVINO = (
     "import openvino as ov",
     'core = ov.Core()\ncompiled = core.compile_model(core.read_model(model), $target, {"INFERENCE_PRECISION_HINT": "f32"})',
 )
 
 RECIPES = {
-    "onnxruntime": Recipe(*_ORT, "session.run($outputs, inputs)"),
+    "onnxruntime": Recipe(*_ORT, "session.run($outputs, inputs)", _ORT_UNOPTIMIZED),
     "onnxruntime bfloat16": Recipe(
         f"import ctypes\n{_ORT[0]}",
-        f"""{_ORT[1]}
-def value(array):
-    half = array.dtype == ml_dtypes.bfloat16
-    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16) if half else array, 16 if half else 1)
-values = session.run_with_ort_values($outputs, {{name: value(array) for name, array in inputs.items()}})""",
+        _ORT[1] + _ORT_VALUES,
         "[np.frombuffer(ctypes.string_at(v.data_ptr(), v._ortvalue.tensor_size_in_bytes()), $dtype).reshape(v.shape()) for v in values]",
+        _ORT_UNOPTIMIZED + _ORT_VALUES,
     ),
     "openvino": Recipe(*_OPENVINO, "[compiled(inputs)[name] for name in $outputs]"),
     "openvino bfloat16": Recipe(
@@ -65,6 +72,7 @@ values = session.run_with_ort_values($outputs, {{name: value(array) for name, ar
         "from importlib.metadata import entry_points\nfrom cypool.conformance.tensors import Tensor",
         f'(point,) = entry_points(group="{GROUP}", name=$target)\nrun = point.load()($target).load(model)',
         "[output.array for output in run([Tensor.of(name, array) for name, array in inputs.items()], $outputs)]",
+        f'(point,) = entry_points(group="{GROUP}", name=$target)\nrun = point.load()($target).load_unoptimized(model)',
     ),
     "": Recipe(
         "import json\nimport shlex\nimport subprocess",
@@ -72,7 +80,7 @@ values = session.run_with_ort_values($outputs, {{name: value(array) for name, ar
     type = {"float32": "float", "float64": "double"}.get(array.dtype.name, array.dtype.name)
     return {"name": name, "type": type, "shape": array.shape, "data": base64.b64encode(array.tobytes()).decode()}
 request = {"cmd": "run", "id": "1", "model": base64.b64encode(model).decode(), "outputs": $outputs,
-           "inputs": [tensor(name, array) for name, array in inputs.items()]}
+           "inputs": [tensor(name, array) for name, array in inputs.items()], **$options}
 answer = json.loads(subprocess.check_output(shlex.split($target), input=json.dumps(request) + "\\n", text=True))""",
         '[np.frombuffer(base64.b64decode(y["data"]), $dtype).reshape(y["shape"]) for y in answer.get("outputs", [])] or [answer]',
     ),

@@ -40,6 +40,7 @@ def script(title: str, entry: Entry, case: Case, place: Place | None = None) -> 
     model, inputs = models.model(case).SerializeToString(deterministic=True), models.feeds(case)
     half = any(tensor.type == "bfloat16" for tensor in (*inputs, *(() if case.fault else case.expected)))
     recipe = RECIPES.get(f"{entry.adapter} bfloat16" if half else entry.adapter) or RECIPES[entry.adapter]
+    options = models.variant(case).options
     module, _, attribute = entry.target.partition(":")
     words = {
         "target": json.dumps(entry.target),
@@ -47,8 +48,10 @@ def script(title: str, entry: Entry, case: Case, place: Place | None = None) -> 
         "path": f"{module}.{attribute}".rstrip("."),
         "outputs": json.dumps([operand.name for operand in case.version.outputs]),
         "dtype": _dtype(case.type),
+        "options": repr(dict(options)),
     }
-    imports, load, run = (Template(text).substitute(words) for text in (recipe.imports, recipe.load, recipe.run))
+    steps = recipe.imports, (options and recipe.unoptimized) or recipe.load, recipe.run
+    imports, load, run = (Template(text).substitute(words) for text in steps)
     got, expected, shown = _compared(case, place)
     lines = [
         f"# {' '.join(title.split())}",
