@@ -7,8 +7,9 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, llabs, malloc
 
 from .floats cimport element
-from .sums cimport CHUNK, LANES, ROWS, across_sums, add, chunk_sums, partial, roots
+from .sums cimport CHUNK, ROWS, SIDE, across_sums, add, chunk_sums, partial, roots
 from .terms cimport ANY, power, power_of
+from .vectors cimport WIDTH
 
 cdef enum:
     PITCH = CHUNK + 32  # between gathered rows; not a power of two, which would put all of them into one set of the cache
@@ -49,21 +50,25 @@ cdef void gather(const element* x, layout at, Py_ssize_t count, Py_ssize_t start
 
 cdef inline bint side_by_side(layout at, power p) noexcept nogil:
     """Whether neighbouring planes can be summed without taking their elements apart first."""
-    return at.stride_c == 1 and at.ndim == 1 and at.channels >= LANES and p.kind < ANY
+    return at.stride_c == 1 and at.ndim == 1 and at.channels >= WIDTH and p.kind < ANY
 
 
 cdef void planes_part(
     const element* x, layout at, Py_ssize_t count, Py_ssize_t first, Py_ssize_t last, power p, element* buffer, partial* totals
 ) noexcept nogil:
     """The sums of ``count`` neighbouring planes over their elements first ... last; no buffer: they are contiguous."""
-    cdef partial sums[ROWS]
-    cdef Py_ssize_t k, start = first, size
+    cdef partial sums[SIDE]
+    cdef Py_ssize_t k, start = first, size, wide
     while start < last:
         size = min(CHUNK, last - start)
         if buffer == NULL:
             chunk_sums(x + start, at.stride_c, count, size, p, sums)
-        elif count == LANES and side_by_side(at, p):
-            across_sums(x + start * at.strides[0], at.strides[0], size, p, buffer, sums)
+        elif side_by_side(at, p):
+            wide = count - count % WIDTH
+            across_sums(x + start * at.strides[0], at.strides[0], wide, size, p, buffer, sums)
+            for k in range(wide, count):
+                gather(x + k, at, 1, start, size, buffer)
+                chunk_sums(<const element*>buffer, PITCH, 1, size, p, &sums[k])
         else:
             gather(x, at, count, start, size, buffer)
             chunk_sums(<const element*>buffer, PITCH, count, size, p, sums)
@@ -84,7 +89,7 @@ cdef void work_item(
     const element* x, layout at, cut work, Py_ssize_t item, power p, element* buffer, partial* sums, element* y
 ) noexcept nogil:
     """One item: the finished norms go to ``y``; where planes have several parts, the sums go to ``sums`` (plane, part)."""
-    cdef partial totals[ROWS]
+    cdef partial totals[SIDE]
     cdef Py_ssize_t part = item % work.parts
     cdef Py_ssize_t group = item // work.parts % work.groups
     cdef Py_ssize_t image = item // work.parts // work.groups
@@ -98,7 +103,10 @@ cdef void work_item(
         for k in range(count):
             sums[(plane + k) * work.parts + part] = totals[k]
     else:
-        roots(totals, count, p, y + plane)
+        k = 0
+        while k < count:
+            roots(totals + k, min(ROWS, count - k), p, y + plane + k)
+            k += ROWS
 
 
 cdef void finish(Py_ssize_t plane, cut work, power p, const partial* sums, element* y) noexcept nogil:
@@ -121,7 +129,7 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
     if dense:
         work.together = min(ROWS, max(1, at.channels // (4 * threads)))
     elif side_by_side(at, p):
-        work.together = LANES
+        work.together = min(SIDE, at.channels)
     elif llabs(at.stride_c) < llabs(at.strides[at.ndim - 1]):
         work.together = min(ROWS, at.channels)
     work.groups = (at.channels + work.together - 1) // work.together

@@ -26,6 +26,8 @@ cdef enum:
     LANES = 16
     HALF = 8
     VECTORS = LANES // WIDTH
+    SIDE = 256  # planes summed side by side at most
+    ABREAST = SIDE // WIDTH
     TREE = 8
     CHUNK = 4096
     ROWS = 32  # chunks summed together at most, each a row of lanes
@@ -345,82 +347,82 @@ cdef inline void chunk_sums(
 # --- across ------------------------------------------------------------------------------------------------------------------------------
 
 
-# LANES planes whose elements lie side by side (channels last) are summed all at once: a vector holds one element each of WIDTH planes. What
-# is a lane of one plane above is a row of vectors here; every addition is the same.
+# Planes whose elements lie side by side (channels last) are summed all at once: a vector holds one element each of WIDTH planes. What is a
+# lane of one plane above is a row of vectors here; every addition is the same.
 cdef inline void across_lanes(
-    const element* x, Py_ssize_t step, Py_ssize_t size, int n, bint half, double* total_hi, double* total_lo
+    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, int n, bint half, double* total_hi, double* total_lo
 ) noexcept nogil:
-    """The sums of |x|^n, or |x|^(n + 1/2) if half, over LANES neighbouring planes; elements of one plane are ``step`` apart."""
+    """The sums of |x|^n, or |x|^(n + 1/2) if half, over ``abreast`` vectors of planes; elements of one plane are ``step`` apart."""
     cdef bint paired = element is double
-    cdef vector hi[LANES * VECTORS]
-    cdef vector lo[LANES * VECTORS]
-    cdef vector rest_hi[VECTORS]
-    cdef vector rest_lo[VECTORS]
+    cdef vector hi[LANES * ABREAST]
+    cdef vector lo[LANES * ABREAST]
+    cdef vector rest_hi[ABREAST]
+    cdef vector rest_lo[ABREAST]
     cdef Py_ssize_t i = 0, row = LANES * step
     cdef const element* at_lane
     cdef pairs t
     cdef int k, v, width
-    for k in range(LANES * VECTORS):
+    for k in range(LANES * abreast):
         hi[k] = splat(0.0)
         lo[k] = splat(0.0)
-    for v in range(VECTORS):
+    for v in range(abreast):
         rest_hi[v] = splat(0.0)
         rest_lo[v] = splat(0.0)
     while i + TREE * LANES <= size:
         for k in range(LANES):
             at_lane = x + (i + k) * step
-            for v in range(VECTORS):
+            for v in range(abreast):
                 accumulate(
                     ((terms(at_lane, n, half) + terms(at_lane + row, n, half))
                      + (terms(at_lane + 2 * row, n, half) + terms(at_lane + 3 * row, n, half)))
                     + ((terms(at_lane + 4 * row, n, half) + terms(at_lane + 5 * row, n, half))
                        + (terms(at_lane + 6 * row, n, half) + terms(at_lane + 7 * row, n, half))),
-                    &hi[k * VECTORS + v], &lo[k * VECTORS + v], paired)
+                    &hi[k * abreast + v], &lo[k * abreast + v], paired)
                 at_lane += WIDTH
         i += TREE * LANES
     while i + LANES <= size:
         for k in range(LANES):
-            for v in range(VECTORS):
-                accumulate(terms(x + (i + k) * step + v * WIDTH, n, half), &hi[k * VECTORS + v], &lo[k * VECTORS + v], paired)
+            for v in range(abreast):
+                accumulate(terms(x + (i + k) * step + v * WIDTH, n, half), &hi[k * abreast + v], &lo[k * abreast + v], paired)
         i += LANES
     while i < size:
-        for v in range(VECTORS):
+        for v in range(abreast):
             accumulate(terms(x + i * step + v * WIDTH, n, half), &rest_hi[v], &rest_lo[v], paired)
         i += 1
-    for k in range(HALF * VECTORS):
+    for k in range(HALF * abreast):
         if paired:
-            lo[k] = lo[k] + lo[k + HALF * VECTORS]
-        accumulate(hi[k + HALF * VECTORS], &hi[k], &lo[k], paired)
+            lo[k] = lo[k] + lo[k + HALF * abreast]
+        accumulate(hi[k + HALF * abreast], &hi[k], &lo[k], paired)
     width = HALF // 2
     while width:
         for k in range(width):
-            for v in range(VECTORS):
-                t = two_sums(hi[2 * k * VECTORS + v], hi[(2 * k + 1) * VECTORS + v])
-                hi[k * VECTORS + v] = t.hi
+            for v in range(abreast):
+                t = two_sums(hi[2 * k * abreast + v], hi[(2 * k + 1) * abreast + v])
+                hi[k * abreast + v] = t.hi
                 if paired:
-                    lo[k * VECTORS + v] = lo[2 * k * VECTORS + v] + lo[(2 * k + 1) * VECTORS + v] + t.lo
+                    lo[k * abreast + v] = lo[2 * k * abreast + v] + lo[(2 * k + 1) * abreast + v] + t.lo
         width //= 2
-    for v in range(VECTORS):
+    for v in range(abreast):
         t = two_sums(hi[v], rest_hi[v])
         put(total_hi + v * WIDTH, t.hi)
         put(total_lo + v * WIDTH, lo[v] + (rest_lo[v] + t.lo) if paired else splat(0.0))
 
 
-cdef inline void across_sums(const element* x, Py_ssize_t step, Py_ssize_t size, power p, element* column, partial* totals) noexcept nogil:
-    """``chunk_sums`` for LANES planes that lie side by side, p whole or halves; ``column`` has room for a chunk of one of them."""
-    cdef double hi[LANES]
-    cdef double lo[LANES]
+cdef inline void across_sums(const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, partial* totals) noexcept nogil:
+    """``chunk_sums`` for planes that lie side by side, as many as fill vectors, p whole or halves; ``column`` has room for a chunk."""
+    cdef double hi[SIDE]
+    cdef double lo[SIDE]
     cdef Py_ssize_t i
     cdef int k
     if p.kind == WHOLE and p.whole == 1:
-        across_lanes(x, step, size, 1, False, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, 1, False, hi, lo)
     elif p.kind == WHOLE and p.whole == 2:
-        across_lanes(x, step, size, 2, False, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, 2, False, hi, lo)
     elif p.kind == WHOLE and p.whole == 3:
-        across_lanes(x, step, size, 3, False, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, 3, False, hi, lo)
     else:
-        across_lanes(x, step, size, p.whole, p.kind == HALVES, hi, lo)
-    for k in range(LANES):
+        across_lanes(x, step, <int>(count // WIDTH), size, p.whole, p.kind == HALVES, hi, lo)
+    for k in range(<int>count):
         totals[k].hi = hi[k]
         totals[k].lo = lo[k]
         totals[k].exponent = 0.0
