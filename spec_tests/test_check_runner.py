@@ -85,7 +85,7 @@ def check(answers: Path, names: Sequence[str], cases: Sequence[Case], seconds: f
         ("WrongShape", PLAIN, "wrong shape", None, "", "Y has shape (1, 1, 1, 1), expected (1, 1, 1)"),
         ("WrongType", PLAIN, "wrong type", None, "", "Y is double, expected float"),
         ("OneOutputTooMany", PLAIN, "error", None, "run", "ValueError: zip() argument 2 is longer than argument 1"),
-        ("RaisesAtLoad", PLAIN, "error", None, "load", "RuntimeError: I do not like\nthis model"),
+        ("RaisesAtLoad", PLAIN, "load error", None, "load", "RuntimeError: I do not like\nthis model"),
         ("RaisesAtLoad", INVALID, "pass", None, "load", "RuntimeError: I do not like\nthis model"),
         ("RaisesAtRun", PLAIN, "error", None, "run", "MemoryError: out of luck"),
         ("SaysUnsupported", PLAIN, "unsupported", None, "load", "not mine"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -13,14 +14,21 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 import cypool
 from cypool.cli.selection import select
 from cypool.cli.terminal import render
-from cypool.conformance import records, runner
+from cypool.conformance import axes, records, runner
 from cypool.conformance.compare import onnx_tolerance, within_ulps
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Header, Result
-from cypool.conformance.runtimes.table import BUILT_IN
+from cypool.conformance.runtimes.table import BUILT_IN, installed
+from cypool.conformance.variants import VARIANTS
 
 DEVIATES = 1
 UNAVAILABLE = 3
+
+
+class TooFew(click.ClickException):
+    """A run of so few cases must not pass."""
+
+    exit_code = DEVIATES
 
 
 class NotAvailable(click.ClickException):
@@ -67,33 +75,57 @@ def _progress(total: int) -> Iterator[Callable[[], None]]:
 @click.option("-k", "globs", multiple=True, metavar="GLOB", help="Only cases whose whole id matches; may be repeated.")
 @click.option("--op", "ops", multiple=True, metavar="NAME", help="Only this operator; may be repeated.")
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Only this element type, by ONNX's name; may be repeated.")
+@click.option("--all-opsets", is_flag=True, help="At every opset of a version, not only at its first and its last.")
+@click.option(
+    "--variant",
+    "variants",
+    multiple=True,
+    type=click.Choice(list(VARIANTS)),
+    help="Each case in another model, too; may be repeated. "
+    + "; ".join(f"{variant.name}: {variant.text}" for variant in VARIANTS.values())
+    + ".",
+)
+@click.option("--min-cases", type=click.IntRange(min=1), metavar="N", help="Fail where fewer cases than that are selected.")
 @click.option(
     "--ulp", type=click.IntRange(min=0), metavar="N", help="Decide by distance, at most N representable values, not by ONNX's tolerance."
 )
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes a runtime; without it, one a processor.")
 @click.option("--timeout", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="Seconds for a case.")
 @click.option("--jsonl", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write every result there, as JSON lines.")
 @click.option("--gate", "gates", multiple=True, metavar="RUNTIME", help="Only this runtime decides the exit code; may be repeated.")
+@click.option("--installed", "all_installed", is_flag=True, help="Check every runtime that is installed, built in or registered, too.")
 def command(
     runtimes: Sequence[str],
     globs: Sequence[str],
     ops: Sequence[str],
     types: Sequence[str],
+    all_opsets: bool,
+    variants: Sequence[str],
+    min_cases: int | None,
     ulp: int | None,
+    workers: int | None,
     timeout: float,
     jsonl: Path | None,
     gates: Sequence[str],
+    all_installed: bool,
 ) -> None:
-    """Run the conformance cases on each RUNTIME, in a process of its own, and say how it holds to the standard.
+    """Run the conformance cases on each RUNTIME, in processes of its own, and say how it holds to the standard.
 
-    A RUNTIME is one of the built-in names, or any ONNX Backend: a module, or module:attribute. Without one it is cypool.
+    A RUNTIME is one of the built-in names, or any ONNX Backend: a module, or module:attribute; or a name that a package registers, or
+    exec:PROGRAM, where the program speaks the protocol of docs/protocol.md. Without one it is cypool.
+
+    Each case is run at the first and at the last opset where its version is in force; the id of the latter ends in @ and the opset.
 
     Exit code: 0 all conform, 1 one deviates (unsupported is a deviation), 2 wrong usage, 3 a runtime is not available.
     """
-    names = tuple(dict.fromkeys(runtimes)) or ("cypool",)
+    names = tuple(dict.fromkeys((*runtimes, *(installed() if all_installed else ())))) or ("cypool",)
     for gate in gates:
         if gate not in names:
             raise click.UsageError(f"--gate {gate} is none of the runtimes of this run: {', '.join(names)}")
-    cases = select(globs, ops, types)
+    variants = tuple(dict.fromkeys(variants))
+    cases = select(globs, ops, types, functools.partial(axes.spread, every_opset=all_opsets, variants=variants))
+    if min_cases is not None and len(cases) < min_cases:
+        raise TooFew(f"{len(cases):,} cases are selected, fewer than --min-cases {min_cases}")
     criterion, tolerance = (onnx_tolerance, "onnx") if ulp is None else (within_ulps(ulp), f"{ulp} ULP")
     with ExitStack() as stack:
         try:
@@ -103,14 +135,20 @@ def command(
                 {runtime.name: runtime.description for runtime in isolated},
                 len(cases),
                 tolerance,
-                {"globs": list(globs), "ops": list(ops), "types": list(types)},
+                {
+                    "globs": list(globs),
+                    "ops": list(ops),
+                    "types": list(types),
+                    "opsets": "all" if all_opsets else "first and last",
+                    "variants": list(variants),
+                },
                 records.rulings(cases),
                 records.computed(cases),
             )
             write = stack.enter_context(_writing(jsonl, header))
             done = stack.enter_context(_progress(len(cases) * len(names)))
             results = []
-            for result in runner.run(isolated, cases, criterion, done):
+            for result in runner.run(isolated, cases, criterion, done, workers or runner.processors()):
                 write(result)
                 results.append(result)
         except Unavailable as error:

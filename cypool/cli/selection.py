@@ -6,18 +6,25 @@ Apart from the commands because listing and checking select alike.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import click
 
 from cypool import spec
 from cypool.conformance import cases
+from cypool.conformance.axes import base
 from cypool.conformance.case import Case
 
 
-def select(globs: Sequence[str] = (), ops: Sequence[str] = (), types: Sequence[str] = ()) -> list[Case]:
+def select(
+    globs: Sequence[str] = (),
+    ops: Sequence[str] = (),
+    types: Sequence[str] = (),
+    spread: Callable[[Iterable[Case]], Iterable[Case]] = lambda cases: cases,
+) -> list[Case]:
     """The cases that match one of the globs, one of the operators and one of the types, where any are given.
 
+    ``spread`` makes several of each, of opsets and variants; a glob matches such a one by its own id, or all of them by the id before that.
     SpecValueError for an operator that does not exist; UsageError for a glob, a type or a combination that selects nothing, for a run of no
     case must not pass.
     """
@@ -28,11 +35,15 @@ def select(globs: Sequence[str] = (), ops: Sequence[str] = (), types: Sequence[s
     for type in types:
         if type not in known:
             raise click.UsageError(f"no case of type {type!r}; there are: {', '.join(known)}")
-    found = [case for case in found if not types or case.type in types]
+    found = list(spread(case for case in found if not types or case.type in types))
     for glob in globs:
-        if not any(fnmatch.fnmatchcase(case.id, glob) for case in found):
+        if not any(_matches(case, glob) for case in found):
             raise click.UsageError(f"no case matches {glob!r}, which has to match whole ids: '*nan*' selects those with nan in them")
-    found = [case for case in found if not globs or any(fnmatch.fnmatchcase(case.id, glob) for glob in globs)]
+    found = [case for case in found if not globs or any(_matches(case, glob) for glob in globs)]
     if not found:
         raise click.UsageError("these options together select no case")
     return found
+
+
+def _matches(case: Case, glob: str) -> bool:
+    return fnmatch.fnmatchcase(case.id, glob) or fnmatch.fnmatchcase(base(case.id), glob)

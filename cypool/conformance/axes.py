@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from cypool.conformance.case import Case
@@ -27,6 +28,15 @@ def opsets(version: Version, every: bool = False) -> tuple[int, ...]:
     first = version.since_version
     found = range(first, (version.until_version or NEWEST_OPSET) + 1)
     return tuple(found) if every else tuple(dict.fromkeys((found[0], found[-1])))
+
+
+def base(id: str) -> str:
+    """The id of the case itself, without opset and variant.
+
+    >>> base("GlobalLpPool-2/float/rank4/p3/ramp@21+symbolic")
+    'GlobalLpPool-2/float/rank4/p3/ramp'
+    """
+    return re.split("[@+]", id, maxsplit=1)[0]
 
 
 def spread(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[str] = ()) -> Iterator[Case]:

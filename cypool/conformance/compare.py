@@ -22,12 +22,27 @@ WRONG_VALUE = "wrong value"
 WRONG_SHAPE = "wrong shape"
 WRONG_TYPE = "wrong type"
 UNSUPPORTED = "unsupported"
+LOAD_ERROR = "load error"
 ERROR = "error"
 ACCEPTED_INVALID = "accepted what is invalid"
 CRASHED = "crashed"
 TIMED_OUT = "timed out"
+NOT_RUN = "not run"
 
-VERDICTS = (PASS, READS_DIFFERENTLY, WRONG_VALUE, WRONG_SHAPE, WRONG_TYPE, ERROR, ACCEPTED_INVALID, CRASHED, TIMED_OUT, UNSUPPORTED)
+VERDICTS = (
+    PASS,
+    READS_DIFFERENTLY,
+    WRONG_VALUE,
+    WRONG_SHAPE,
+    WRONG_TYPE,
+    LOAD_ERROR,
+    ERROR,
+    ACCEPTED_INVALID,
+    CRASHED,
+    TIMED_OUT,
+    UNSUPPORTED,
+    NOT_RUN,
+)
 CONFORMS = frozenset({PASS, READS_DIFFERENTLY})
 """The verdicts that do not count against a runtime. Unsupported is not one of them: who has not answered has not passed."""
 
@@ -176,7 +191,13 @@ class Judgement:
     at: int = 0  # and the first such, by its flat index
 
 
-STATUS_VERDICTS = {"unsupported": UNSUPPORTED, "error": ERROR, "crashed": CRASHED, "timed out": TIMED_OUT}
+STATUS_VERDICTS = {"unsupported": UNSUPPORTED, "error": ERROR, "crashed": CRASHED, "timed out": TIMED_OUT, "not run": NOT_RUN}
+
+
+def _unanswered(outcome: Outcome) -> Judgement:
+    """The verdict where no outputs came."""
+    verdict = LOAD_ERROR if (outcome.status, outcome.phase) == ("error", "load") else STATUS_VERDICTS[outcome.status]
+    return Judgement(verdict, outcome.message)
 
 
 def judge(case: Case, outcome: Outcome, criterion: Criterion = onnx_tolerance) -> Judgement:
@@ -184,7 +205,7 @@ def judge(case: Case, outcome: Outcome, criterion: Criterion = onnx_tolerance) -
     if case.fault is not None:
         return _judge_invalid(case.fault, outcome)
     if outcome.status != "ok":
-        return Judgement(STATUS_VERDICTS[outcome.status], outcome.message)
+        return _unanswered(outcome)
     return _judge_outputs(case, outcome.outputs, criterion)
 
 
@@ -194,7 +215,7 @@ def _judge_invalid(fault: str, outcome: Outcome) -> Judgement:
         return Judgement(ACCEPTED_INVALID, fault)
     if outcome.status == "error":
         return Judgement(PASS, outcome.message)
-    return Judgement(STATUS_VERDICTS[outcome.status], outcome.message)
+    return _unanswered(outcome)
 
 
 def _judge_outputs(case: Case, outputs: Sequence[Tensor], criterion: Criterion) -> Judgement:

@@ -88,6 +88,8 @@ class Result:
     reading: str
     readings: Mapping[str, tuple[str, ...]]
     stderr: str
+    opset: int = 0
+    variant: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
     inputs: tuple[Excerpt, ...] = ()
     expected: tuple[Excerpt, ...] = ()
@@ -112,6 +114,8 @@ class Result:
             reading=judgement.reading,
             readings=judgement.readings,
             stderr=outcome.stderr,
+            opset=case.opset or case.version.since_version,
+            variant=case.variant,
             attributes={name: f"{typed.type} {typed.value}" for name, typed in case.attributes},
             inputs=_excerpts(case.inputs),
             expected=_excerpts(case.expected if outcome.status == "ok" and case.fault is None else (), judgement),

@@ -20,10 +20,12 @@ SHORT = {
     compare.WRONG_SHAPE: "shape",
     compare.WRONG_TYPE: "type",
     compare.UNSUPPORTED: "unsupported",
+    compare.LOAD_ERROR: "load error",
     compare.ERROR: "error",
     compare.ACCEPTED_INVALID: "accepted",
     compare.CRASHED: "crashed",
     compare.TIMED_OUT: "timed out",
+    compare.NOT_RUN: "not run",
 }
 """The word for each verdict in a cell of the matrix."""
 
@@ -34,10 +36,12 @@ LEGEND = {
     compare.WRONG_SHAPE: "an output of the wrong shape",
     compare.WRONG_TYPE: "an output of the wrong element type",
     compare.UNSUPPORTED: "the runtime says that it does not have this operator version or type",
-    compare.ERROR: "a valid model or input was refused",
+    compare.LOAD_ERROR: "a valid model was refused",
+    compare.ERROR: "a valid model was taken in, and valid inputs then refused",
     compare.ACCEPTED_INVALID: "an invalid model or input was not refused",
     compare.CRASHED: "the process died",
     compare.TIMED_OUT: "no answer within the time limit",
+    compare.NOT_RUN: "the runtime could not be asked",
 }
 """What each verdict means, in a line."""
 
@@ -124,7 +128,7 @@ def _name(result: Result) -> str:
 
 
 BY_RULING = frozenset({compare.WRONG_VALUE, compare.WRONG_SHAPE, compare.WRONG_TYPE, compare.ACCEPTED_INVALID})
-BY_MESSAGE = frozenset({compare.ERROR, compare.CRASHED})
+BY_MESSAGE = frozenset({compare.LOAD_ERROR, compare.ERROR, compare.CRASHED, compare.NOT_RUN})
 
 
 def _gist(result: Result) -> str:

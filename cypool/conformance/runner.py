@@ -1,38 +1,43 @@
 """Every case on every runtime, and a result of each.
 
-Apart from isolation and comparison so that it is only the order of things: runtimes work side by side, and results come as if they had not.
+Apart from isolation and comparison so that it is only the order of things: workers work side by side, and results come as if they had not.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, closing
 
 from cypool.conformance import models
 from cypool.conformance.case import Case
 from cypool.conformance.compare import Criterion, judge, onnx_tolerance
-from cypool.conformance.isolation import Isolated
-from cypool.conformance.protocol import run_request
+from cypool.conformance.isolation import Isolated, Unavailable
+from cypool.conformance.protocol import Outcome, run_request
 from cypool.conformance.records import Result
-
-
-class _Question:
-    """A case and the line that asks for it, made once for all the runtimes."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-
-    @functools.cached_property
-    def request(self) -> bytes:
-        return request_of(self.case)
 
 
 def request_of(case: Case) -> bytes:
     """The line that asks for a case."""
     model = models.model(case).SerializeToString(deterministic=True)
-    return run_request(case.id, model, case.inputs, [output.name for output in case.version.outputs])
+    outputs = [output.name for output in case.version.outputs]
+    return run_request(case.id, model, models.feeds(case), outputs, models.variant(case).options)
+
+
+def outcome_of(runtime: Isolated, case: Case) -> Outcome:
+    """What comes of a case: ``not run`` where its variant asks for what the runtime's worker does not heed."""
+    if unheeded := set(models.variant(case).options) - runtime.options:
+        return Outcome("not run", message=f"{runtime.name} has no option {', '.join(sorted(unheeded))!r}")
+    return runtime.run(case.id, request_of(case))
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run(
@@ -40,39 +45,60 @@ def run(
     cases: Sequence[Case],
     criterion: Criterion = onnx_tolerance,
     done: Callable[[], None] = lambda: None,
+    workers: int = 1,
 ) -> Iterator[Result]:
-    """The results, by runtime as given and then by case id. ``done`` is called once for each, as they come, from any thread.
+    """The results, by runtime as given and then by case id, whatever the number of workers.
 
-    ``Unavailable`` where a runtime that was lost can't be started again.
+    One runtime after the other is asked, by so many processes at once. ``done`` is called once for each result, as they come, from any
+    thread.
     """
-    questions = [_Question(case) for case in sorted(cases, key=lambda case: case.id)]
-    stop = threading.Event()
-    queues: list[queue.SimpleQueue[Result | Exception]] = []
-
-    def examine(runtime: Isolated, results: queue.SimpleQueue[Result | Exception]) -> None:
-        try:
-            for question in questions:
-                if stop.is_set():
-                    return
-                outcome = runtime.run(question.case.id, question.request)
-                results.put(Result.of(runtime.name, question.case, outcome, judge(question.case, outcome, criterion)))
-                done()
-        except Exception as error:  # goes up in the caller's thread
-            results.put(error)
-
-    threads = []
+    ordered = sorted(cases, key=lambda case: case.id)
     for runtime in runtimes:
-        queues.append(queue.SimpleQueue())
-        threads.append(threading.Thread(target=examine, args=(runtime, queues[-1]), daemon=True))
-        threads[-1].start()
-    try:
-        for results in queues:
-            for _ in questions:
-                result = results.get()
-                if isinstance(result, Exception):
-                    raise result
-                yield result
-    finally:
-        stop.set()
+        yield from _results(runtime, ordered, functools.partial(_examine, criterion, done), workers)
+
+
+def _examine(criterion: Criterion, done: Callable[[], None], runtime: Isolated, case: Case) -> Result:
+    outcome = outcome_of(runtime, case)
+    result = Result.of(runtime.name, case, outcome, judge(case, outcome, criterion))
+    done()
+    return result
+
+
+def _results(runtime: Isolated, cases: Sequence[Case], examine: Callable[[Isolated, Case], Result], workers: int) -> Iterator[Result]:
+    """The results of one runtime, in the order of the cases, each of which is taken by whichever worker is free."""
+    todo: queue.SimpleQueue[tuple[Case, Future[Result]]] = queue.SimpleQueue()
+    results: list[Future[Result]] = [Future() for _ in cases]
+    for question in zip(cases, results, strict=True):
+        todo.put(question)
+    stop = threading.Event()
+
+    def work(worker: Isolated) -> None:
+        while not stop.is_set():
+            try:
+                case, result = todo.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                result.set_result(examine(worker, case))
+            except Exception as error:  # goes up in the caller's thread
+                result.set_exception(error)
+
+    def work_beside() -> None:
+        try:
+            with closing(runtime.twin()) as worker:
+                work(worker)
+        except Unavailable:  # the others do it all
+            return
+
+    threads = [
+        threading.Thread(target=work, args=(runtime,)),
+        *(threading.Thread(target=work_beside) for _ in range(min(workers, len(cases)) - 1)),
+    ]
+    for thread in threads:
+        thread.start()
+    with ExitStack() as stack:
         for thread in threads:
-            thread.join()
+            stack.callback(thread.join)
+        stack.callback(stop.set)
+        for result in results:
+            yield result.result()

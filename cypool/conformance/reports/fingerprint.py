@@ -16,6 +16,7 @@ from cypool.spec.model import Ruling
 
 OTHERWISE = {
     compare.ACCEPTED_INVALID: "accepts what is invalid",
+    compare.LOAD_ERROR: "refuses what is valid",
     compare.ERROR: "refuses what is valid",
     compare.WRONG_VALUE: "none recorded",
 }

@@ -18,6 +18,8 @@ from cypool.conformance.report import printable
 
 ELEMENTS = {
     compare.UNSUPPORTED: Skipped,
+    compare.NOT_RUN: Error,
+    compare.LOAD_ERROR: Error,
     compare.ERROR: Error,
     compare.CRASHED: Error,
     compare.TIMED_OUT: Error,
