@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from cypool.cli.corpus import export_
+from cypool.cli.corpus import export_, verify_
 from cypool.cli.selection import select
 
 
@@ -41,3 +41,4 @@ def list_(glob: str | None) -> None:
 
 
 command.add_command(export_)
+command.add_command(verify_)

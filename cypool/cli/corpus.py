@@ -5,15 +5,24 @@ Apart from ``cypool cases list``, which only shows them.
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from rich.console import Console
 
+import cypool
 from cypool.cli.selection import select
+from cypool.cli.terminal import render
+from cypool.conformance import corpus, records, verify
+from cypool.conformance.compare import criterion
 from cypool.conformance.corpus import CorpusError
 from cypool.conformance.export import HASHES, VERSION, export
+from cypool.conformance.records import Header
 from cypool.conformance.whole import refuse_occupied
+
+DEVIATES = 1
 
 
 @click.command("export")
@@ -37,3 +46,50 @@ def export_(directory: Path, globs: Sequence[str]) -> None:
     what = f"{'some cases of ' * bool(globs)}corpus {VERSION}"
     size = f"{len(cases):,} cases in {written.files:,} files, {written.bytes / 1e6:.1f} MB"
     click.echo(f"{directory}: {what}, {size}, sha256 {written.hash}")
+
+
+@click.command("verify")
+@click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("outputs", metavar="OUTPUTS", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("-k", "globs", multiple=True, metavar="GLOB", help="Only cases whose whole id matches; may be repeated.")
+@click.option(
+    "--ulp", type=click.IntRange(min=0), metavar="N", help="Decide by distance, at most N representable values, not by ONNX's tolerance."
+)
+@click.option("--jsonl", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write every result there, as JSON lines.")
+def verify_(directory: Path, outputs: Path, globs: Sequence[str], ulp: int | None, jsonl: Path | None) -> None:
+    """Judge the OUTPUTS that a harness wrote for the cases exported to DIR.
+
+    For the case at PATH in DIR, a harness writes PATH/output_0.pb below OUTPUTS, or PATH/outcome.json where its runtime gave no outputs. A
+    case without either was not run, and does not conform.
+
+    Exit code: 0 all conform, 1 one deviates, 2 wrong usage.
+    """
+    try:
+        cases = corpus.read(directory)
+        verify.require_answers(outputs, cases)
+        described = verify.describe(outputs)
+    except CorpusError as error:
+        raise click.UsageError(str(error)) from None
+    for glob in globs:
+        if not fnmatch.filter([case.id for case in cases], glob):
+            raise click.UsageError(f"no case matches {glob!r}")
+    chosen = [case for case in cases if not globs or any(fnmatch.fnmatchcase(case.id, glob) for glob in globs)]
+    results = list(verify.verify(described.name, chosen, outputs, criterion(ulp)))
+    header = Header(
+        cypool.__version__,
+        {described.name: described},
+        len(chosen),
+        "onnx" if ulp is None else f"{ulp} ULP",
+        {"globs": list(globs)},
+        records.rulings(chosen),
+        records.computed(chosen),
+    )
+    if jsonl is not None:
+        kept = [header.to_json(), *(result.to_json() for result in results), records.end(len(results))]
+        try:
+            jsonl.write_text("".join(map(records.line, kept)), encoding="utf-8")
+        except OSError as error:
+            raise click.UsageError(f"--jsonl {jsonl}: {error.strerror}") from None
+    console = Console()
+    console.print(render(header, results, console))
+    raise SystemExit(0 if all(result.conforms for result in results) else DEVIATES)
