@@ -59,7 +59,7 @@ def test_each_form_goes_where_it_is_told_and_nothing_else_is_said(folder: Path, 
     done = cypool("old.jsonl", *(part for form, path in paths.items() for part in (f"--{form}", path)), folder=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert paths["markdown"].read_text(encoding="utf-8") == kept("run.md")
-    assert ElementTree.fromstring(paths["junit"].read_text(encoding="utf-8")).get("tests") == "20"
+    assert ElementTree.fromstring(paths["junit"].read_text(encoding="utf-8")).get("tests") == "22"
     assert report_runs._bare(paths["html"].read_text(encoding="utf-8")) == kept("run.html")
 
 
@@ -81,7 +81,7 @@ def test_a_difference_in_which_something_broke_is_code_1(folder: Path) -> None:
 
 def test_a_difference_in_which_nothing_broke_is_code_0(folder: Path) -> None:
     done = cypool("--diff", "new.jsonl", "new.jsonl", folder=folder)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "10 the same")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "11 the same")
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,8 @@ def test_properties_stand_before_the_cases_as_the_schema_of_junit_has_it() -> No
         ("wrong type", "failure"),
         ("accepted what is invalid", "failure"),
         ("error", "error"),
+        ("load error", "error"),
+        ("not run", "error"),
         ("crashed", "error"),
         ("timed out", "error"),
         ("unsupported", "skipped"),

@@ -47,7 +47,7 @@ def test_runs_of_one_version_are_numbered() -> None:
 def test_cases_are_counted_once_and_headers_are_joined() -> None:
     other = dataclasses.replace(NEW[0], cypool="0.2.0", tolerance="2 ULP", rulings={"MaxRoiPool": (RANGE,)}, computed=("exact",))
     header, _ = merge([OLD, (other, NEW[1])])
-    assert header.cases == 11
+    assert header.cases == 12
     assert (header.cypool, header.tolerance) == ("0.1.0, 0.2.0", "onnx, 2 ULP")
     assert header.rulings == {"GlobalLpPool": (RANGE,), "MaxRoiPool": (NAN, RANGE)}
     assert header.computed == ("exact", "last", "never")

@@ -36,7 +36,7 @@ def test_data_in_the_page_ends_no_script_and_comes_back() -> None:
 def test_what_many_cases_share_is_there_once() -> None:
     (text,) = re.findall(r'id="data">(.*)</script>', page(*OLD))
     assert text.count('"3.0 -4.0"') == 1
-    assert len(json.loads(text)["cases"]) == 10
+    assert len(json.loads(text)["cases"]) == 11
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_it_asks_for_nothing_and_nothing_complains(shown: Browser, file: Path) -
 def test_a_cell_of_the_matrix_opens_its_cases(shown: Browser) -> None:
     shown.click("#matrix tbody:nth-of-type(2) tr:nth-of-type(2) td:nth-of-type(2) a")
     assert ids(shown) == ["GlobalLpPool-2/float/p-0", "GlobalLpPool-2/float/ramp", "GlobalLpPool-2/float/zeros"]
-    assert text(shown, "#shown").startswith("3 of 11 cases")
+    assert text(shown, "#shown").startswith("3 of 12 cases")
     assert shown.ask("document.getElementById('cases').getBoundingClientRect().top") < 50
 
 
@@ -114,23 +114,27 @@ def test_what_a_runtime_said_is_text(shown: Browser, file: Path) -> None:
 @pytest.mark.parametrize(
     ("fragment", "count"),
     [
-        ("", 11),
-        ("#cases=all", 11),
-        ("#verdict=deviates", 9),
+        ("", 12),
+        ("#cases=all", 12),
+        ("#verdict=deviates", 10),
         ("#verdict=deviates&runtime=sharp", 0),
         ("#verdict=unsupported", 2),
         ("#type=float", 6),
-        ("#op=MaxRoiPool", 6),
+        ("#op=MaxRoiPool", 7),
         ("#ruling=nan", 1),
-        ("#differ=1", 10),
+        ("#differ=1", 11),
         ("#text=ramp", 6),
         ("#text=float+RAMP", 5),
         ("#text=*-2/*", 4),
-        ("#text=*@21", 1),
+        ("#text=*@21*", 1),
+        ("#opset=21", 1),
+        ("#opset=22", 2),
+        ("#variant=symbolic", 1),
+        ("#variant=plain", 11),
         ("#text=GlobalLpPool", 5),
         ("#text=(", 0),
         ("#runtime=blunt+0.9&finding=0", 1),
-        ("#matrix", 11),
+        ("#matrix", 12),
     ],
 )
 def test_the_address_is_the_filter(shown: Browser, file: Path, fragment: str, count: int) -> None:
@@ -147,9 +151,9 @@ def test_typing_filters_and_is_kept_in_the_address(shown: Browser) -> None:
     choose(shown, "type", "float")
     assert ids(shown) == ["GlobalLpPool-1/float/ramp", "GlobalLpPool-2/float/ramp"]
     shown.click("#shown a")
-    assert len(ids(shown)) == 11
+    assert len(ids(shown)) == 12
     assert shown.ask("document.querySelector('[name=type]').value") == ""
-    assert text(shown, "#shown") == "11 of 11 cases"
+    assert text(shown, "#shown") == "12 of 12 cases"
 
 
 def test_a_finding_keeps_its_name_and_goes_on_with_its_runtime_alone(shown: Browser) -> None:

@@ -50,6 +50,8 @@ function select(parameters) {
     (!get("version") || item.version === get("version")) &&
     (!get("op") || item.version.startsWith(`${get("op")}-`)) &&
     (!get("type") || item.type === get("type")) &&
+    (!get("opset") || item.opset === Number(get("opset"))) &&
+    (!get("variant") || item.variant === get("variant")) &&
     (!get("ruling") || item.rulings.includes(get("ruling"))) &&
     (!get("differ") || new Set(item.results.map((result) => result?.verdict)).size > 1) &&
     (column < 0 ? item.results.some(wanted) : wanted(item.results[column])) &&
@@ -105,6 +107,7 @@ function answer(item, result, runtime) {
 
 function body(item) {
   const facts = [
+    item.variant === "plain" ? "" : `model: ${item.variant}`,
     item.fault ? `invalid on purpose: ${item.fault}` : "",
     item.rulings.length ? `turns on: ${item.rulings.join(", ")}` : "",
     ...Object.entries(item.attributes).map(([name, value]) => `${name} = ${value}`),
@@ -169,7 +172,9 @@ function show() {
 
 // --- how it is used ---
 
+// A choice between fewer than two is none, and is not shown.
 function options(name, entries) {
+  form.elements[name].closest("label").hidden = entries.length < 2;
   form.elements[name].append(element("option", { value: "" }, "any"), ...entries.map(([value, text]) => element("option", { value }, text)));
 }
 
@@ -179,6 +184,8 @@ options("runtime", DATA.runtimes.map((runtime) => [runtime.name, runtime.title])
 options("verdict", [["deviates", "any that deviates"], ...Object.keys(DATA.verdicts).filter((verdict) => verdicts.has(verdict)).map((verdict) => [verdict, verdict])]);
 options("version", seen((item) => item.version).map((version) => [version, version]));
 options("type", seen((item) => item.type).map((type) => [type, type]));
+options("opset", seen((item) => item.opset).sort((a, b) => a - b).map((opset) => [opset, opset]));
+options("variant", seen((item) => item.variant).map((variant) => [variant, variant]));
 options("ruling", seen((item) => item.rulings).sort().map((ruling) => [ruling, ruling]));
 form.hidden = false;
 

@@ -29,11 +29,13 @@ KINDS = {
     compare.WRONG_VALUE: "wrong",
     compare.WRONG_SHAPE: "wrong",
     compare.WRONG_TYPE: "wrong",
+    compare.LOAD_ERROR: "error",
     compare.ERROR: "error",
     compare.ACCEPTED_INVALID: "accepted",
     compare.CRASHED: "lost",
     compare.TIMED_OUT: "lost",
     compare.UNSUPPORTED: "unsupported",
+    compare.NOT_RUN: "unsupported",
 }
 """The class of a verdict, by which it is coloured."""
 
@@ -119,6 +121,8 @@ def _case(result: Result) -> dict[str, Any]:
         "id": result.case,
         "version": result.version,
         "type": result.type,
+        "opset": result.opset,
+        "variant": result.variant or "plain",
         "fault": result.fault,
         "rulings": result.rulings,
         "attributes": result.attributes,
