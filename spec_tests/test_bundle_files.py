@@ -146,6 +146,14 @@ def test_where_all_is_right_there_is_none(fakes):
     assert fakes("Right") == []
 
 
+def test_what_was_not_run_has_none(fakes, tmp_path):
+    case = dataclasses.replace(SMALL[0], variant="no-optimization")
+    with closing(Isolated("fake_runtimes:Wrong", 20)) as runtime:
+        results = list(runner.run([runtime], [case]))
+        assert [result.verdict for result in results] == ["not run"]
+        assert bundle.write_bundles(tmp_path, runtime, results, [case], None) == []
+
+
 def test_a_crash_keeps_the_last_words(fakes):
     (path,) = fakes("Aborts")
     assert path.parent.name == "fake_runtimes-Aborts"

@@ -15,7 +15,7 @@ from pathlib import Path
 import cypool
 from cypool.conformance import layout
 from cypool.conformance.case import Case
-from cypool.conformance.compare import criterion, judge
+from cypool.conformance.compare import NOT_RUN, criterion, judge
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.issue import Evidence, issue
 from cypool.conformance.records import Result
@@ -57,10 +57,13 @@ def _examine(runtime: Isolated, case: Case, request: bytes, ulp: int | None) -> 
 
 
 def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result], cases: Iterable[Case], ulp: int | None) -> list[Path]:
-    """A bundle below ``directory`` for each finding in the results of a runtime; its example is run once more, to have all of it."""
+    """A bundle below ``directory`` for each finding in the results of a runtime; its example is run once more, to have all of it.
+
+    What was not run has none.
+    """
     by_id = {case.id: case for case in cases}
     written = []
-    for number, finding in enumerate(findings(results), 1):
+    for number, finding in enumerate((found for found in findings(results) if found.verdict != NOT_RUN), 1):
         case = by_id[finding.example.case]
         evidence = _examine(runtime, case, request_of(case), ulp)
         written.append(directory / _slug(runtime.name) / f"{number:02}-{_slug(f'{finding.verdict} {finding.name}')}")
