@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
 from report_runs import NAN, OLD, RANGE, excerpt, result
 
 from cypool.conformance import report
@@ -79,6 +80,12 @@ def test_refusing_everything_is_no_reading() -> None:
     refused = result("some", "MaxRoiPool-1/double/nan", "pass", fault="x", **ON_NAN)
     assert words(refused) == []
     assert words(refused, result("some", "MaxRoiPool-1/double/ramp", "wrong value", got=excerpt("1.0"))) == ["nan: wins"]
+
+
+@pytest.mark.parametrize("other", ["MaxRoiPool-22/float/nan", "MaxRoiPool-1/float/nan@21", "MaxRoiPool-1/float/nan+symbolic"])
+def test_a_place_where_nothing_is_computed_tells_nothing_of_another(other: str) -> None:
+    refused = [result("some", other, verdict, fault=fault, **ON_NAN) for verdict, fault in (("load error", None), ("pass", "x"))]
+    assert words(*refused) == []
 
 
 def test_unsupported_crashed_and_late_tell_nothing() -> None:

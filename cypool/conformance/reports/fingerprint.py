@@ -47,15 +47,15 @@ class Followed:
 def fingerprint(header: Header, results: Iterable[Result]) -> list[Followed]:
     """What one runtime follows, by operator and ruling in the spec's order; rulings of which no case tells anything are left out.
 
-    That an invalid case is refused tells something only where valid ones of that version and type are not refused.
+    Only where a runtime computes anything, of a version, type, opset and variant of the model, do refusals tell of readings.
     """
     results = list(results)
-    computes = report.cells_computed(results)
+    computes = {_place(result) for result in results if result.fault is None and result.verdict in report.COMPUTED}
     rulings = {(op, ruling.id): ruling for op, of_op in header.rulings.items() for ruling in of_op}
     agreed: dict[tuple[str, str], Counter[str]] = {}
     told: Counter[tuple[str, str]] = Counter()
     for result in results:
-        if (result.version, result.type) not in computes:
+        if _place(result) not in computes:
             continue
         for id in result.rulings:
             key = result.op, id
@@ -73,6 +73,10 @@ def fingerprints(header: Header, results: Sequence[Result]) -> list[tuple[str, R
         for followed in fingerprint(header, report.of_runtime(name, results)):
             rows[followed.op, followed.ruling.id][2][name] = followed
     return [row for row in rows.values() if row[2]]
+
+
+def _place(result: Result) -> tuple[object, ...]:
+    return result.version, result.type, result.opset, result.variant
 
 
 def _evidence(result: Result, ruling: Ruling, computed: Iterable[str]) -> tuple[str, ...]:
