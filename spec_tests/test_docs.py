@@ -78,7 +78,7 @@ def test_the_example_of_a_version_loads():
 
 
 def test_json_is_a_tensor():
-    (line,) = blocks((ROOT / "docs/runtimes.md").read_text(), "json")
+    (line,) = blocks((ROOT / "docs/protocol.md").read_text(), "json")
     assert Tensor.from_json(json.loads(line)).array.tolist() == [[[3, 4]]]
 
 
