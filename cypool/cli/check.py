@@ -15,11 +15,14 @@ import cypool
 from cypool.cli.selection import select
 from cypool.cli.terminal import render
 from cypool.conformance import axes, records, runner
+from cypool.conformance import bundle as bundles
+from cypool.conformance.case import Case
 from cypool.conformance.compare import onnx_tolerance, within_ulps
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Header, Result
 from cypool.conformance.runtimes.table import BUILT_IN, installed
 from cypool.conformance.variants import VARIANTS
+from cypool.conformance.whole import refuse_occupied
 
 DEVIATES = 1
 UNAVAILABLE = 3
@@ -70,6 +73,27 @@ def _progress(total: int) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
+def _refuse_occupied(bundle: Path | None) -> None:
+    """Before the run rather than after it."""
+    try:
+        if bundle is not None:
+            refuse_occupied(bundle)
+    except FileExistsError as error:
+        raise click.UsageError(f"--bundle: {error}") from None
+    except OSError as error:
+        raise click.UsageError(f"--bundle {bundle}: {error.strerror}") from None
+
+
+def _write_bundles(
+    bundle: Path | None, runtimes: Sequence[Isolated], results: Sequence[Result], cases: Sequence[Case], ulp: int | None
+) -> None:
+    try:
+        if bundle is not None:
+            bundles.write_all(bundle, runtimes, results, cases, ulp)
+    except OSError as error:
+        raise click.ClickException(f"--bundle {bundle}: {error.strerror or error}") from None
+
+
 @click.command(epilog=f"Built-in names: {', '.join(BUILT_IN)}.")
 @click.argument("runtimes", nargs=-1, metavar="[RUNTIME]...")
 @click.option("-k", "globs", multiple=True, metavar="GLOB", help="Only cases whose whole id matches; may be repeated.")
@@ -92,6 +116,9 @@ def _progress(total: int) -> Iterator[Callable[[], None]]:
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes a runtime; without it, one a processor.")
 @click.option("--timeout", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="Seconds for a case.")
 @click.option("--jsonl", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write every result there, as JSON lines.")
+@click.option(
+    "--bundle", type=click.Path(path_type=Path), metavar="DIR", help="Write files for each finding there: see it, rerun it, file it."
+)
 @click.option("--gate", "gates", multiple=True, metavar="RUNTIME", help="Only this runtime decides the exit code; may be repeated.")
 @click.option("--installed", "all_installed", is_flag=True, help="Check every runtime that is installed, built in or registered, too.")
 def command(
@@ -106,6 +133,7 @@ def command(
     workers: int | None,
     timeout: float,
     jsonl: Path | None,
+    bundle: Path | None,
     gates: Sequence[str],
     all_installed: bool,
 ) -> None:
@@ -122,6 +150,7 @@ def command(
     for gate in gates:
         if gate not in names:
             raise click.UsageError(f"--gate {gate} is none of the runtimes of this run: {', '.join(names)}")
+    _refuse_occupied(bundle)
     variants = tuple(dict.fromkeys(variants))
     cases = select(globs, ops, types, functools.partial(axes.spread, every_opset=all_opsets, variants=variants))
     if min_cases is not None and len(cases) < min_cases:
@@ -151,6 +180,7 @@ def command(
             for result in runner.run(isolated, cases, criterion, done, workers or runner.processors()):
                 write(result)
                 results.append(result)
+            _write_bundles(bundle, isolated, results, cases, ulp)
         except Unavailable as error:
             raise NotAvailable(str(error)) from None
     console = Console()

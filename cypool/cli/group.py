@@ -17,8 +17,9 @@ COMMANDS = {
     "info": "Show version, kernel builds, threads and CPU.",
     "run": "Run an ONNX model of pooling operators.",
     "spec": "Show what the standard says of an operator version.",
-    "cases": "Show the conformance cases.",
+    "cases": "Show the conformance cases, or write them as files.",
     "check": "Hold ONNX runtimes to the standard.",
+    "replay": "Run once more what check --bundle wrote.",
     "smoke": "See whether the adapter of a runtime is right.",
     "report": "Report on runs that check kept.",
 }

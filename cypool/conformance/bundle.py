@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +19,11 @@ from cypool.conformance.compare import NOT_RUN, criterion, judge
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.issue import Evidence, issue
 from cypool.conformance.records import Result
-from cypool.conformance.report import Finding, findings
+from cypool.conformance.report import Finding, findings, of_runtime
 from cypool.conformance.runner import request_of
 from cypool.conformance.runtimes.table import find
 from cypool.conformance.scripts import script
-from cypool.conformance.whole import write_files
+from cypool.conformance.whole import whole_directory, write_files
 
 RECORD = "bundle.json"
 REQUEST = "request.jsonl"
@@ -54,6 +54,17 @@ def _examine(runtime: Isolated, case: Case, request: bytes, ulp: int | None) -> 
     outcome = runtime.run(case.id, request)
     judgement = judge(case, outcome, criterion(ulp))
     return Evidence(runtime.description, case, outcome, judgement, Result.of(runtime.name, case, outcome, judgement))
+
+
+def write_all(
+    directory: Path, runtimes: Iterable[Isolated], results: Sequence[Result], cases: Sequence[Case], ulp: int | None
+) -> dict[str, int]:
+    """A new directory with the bundles of all runtimes, each in a directory of its own, whole or not there; how many each has.
+
+    FileExistsError where ``directory`` is there and not empty.
+    """
+    with whole_directory(directory) as filling:
+        return {runtime.name: len(write_bundles(filling, runtime, of_runtime(runtime.name, results), cases, ulp)) for runtime in runtimes}
 
 
 def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result], cases: Iterable[Case], ulp: int | None) -> list[Path]:

@@ -5,6 +5,8 @@ Apart from what is written into them because how to do that is one idea, and cor
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,9 +32,11 @@ def whole_directory(path: Path) -> Iterator[Path]:
 
 
 def refuse_occupied(path: Path) -> None:
-    """FileExistsError where something stands at ``path`` other than an empty directory."""
+    """FileExistsError where something stands at ``path`` other than an empty directory, FileNotFoundError where nothing can stand there."""
     if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
         raise FileExistsError(f"{path} exists and is not an empty directory")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
