@@ -65,7 +65,7 @@ class Outcome:
             if status not in ANSWERED or phase not in PHASES:
                 raise ProtocolError(f"status {status!r} in phase {phase!r}")
             return cls(status, phase=phase, message=str(record.get("message", "")))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise ProtocolError(f"an answer without a usable {error}") from error
 
 
@@ -82,7 +82,7 @@ def decode(line: bytes) -> dict[str, Any]:
     """
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProtocolError(f"not JSON: {line[:80]!r}") from error
     if not isinstance(record, dict):
         raise ProtocolError(f"not an object: {line[:80]!r}")

@@ -6,6 +6,7 @@ Apart from numpy arrays because bfloat16 has no numpy type of its own and severa
 from __future__ import annotations
 
 import base64
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,7 @@ class Tensor:
         tensor = cls(
             str(record["name"]), str(record["type"]), tuple(map(int, record["shape"])), base64.b64decode(record["data"], validate=True)
         )
-        expected = int(np.prod(tensor.shape, dtype=np.int64)) * DTYPES[tensor.type].itemsize
+        expected = math.prod(tensor.shape) * DTYPES[tensor.type].itemsize
         if any(size < 0 for size in tensor.shape) or len(tensor.data) != expected:
             raise ValueError(f"{tensor.name}: {len(tensor.data)} bytes for {tensor.type}{list(tensor.shape)}")
         return tensor
