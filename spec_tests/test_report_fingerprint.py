@@ -61,8 +61,15 @@ def test_a_pass_tells_where_nobody_knows_what_other_readings_give_or_there_is_no
 
 def test_a_refusal_of_what_is_valid_tells_where_one_ruling_alone_is_at_stake() -> None:
     alone, beside = (result("some", CASE, "error", rulings=rulings) for rulings in (("nan",), ("nan", "p-range")))
-    assert words(alone) == ["nan: refuses what is valid"]
-    assert words(beside) == []
+    assert words(COMPUTES, alone, computed=()) == ["nan: refuses what is valid"]
+    assert words(COMPUTES, beside, computed=()) == []
+    assert words(COMPUTES, alone) == []  # values would tell
+
+
+def test_a_refusal_tells_nothing_where_most_is_refused() -> None:
+    refused = result("some", CASE, "load error", **ON_NAN)
+    assert words(COMPUTES, refused, computed=()) == ["nan: refuses what is valid"]
+    assert words(COMPUTES, refused, refused, computed=()) == []
 
 
 def test_a_wrong_value_of_no_reading_is_none_recorded() -> None:

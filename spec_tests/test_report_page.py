@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from browser import Browser
 from report_runs import HOSTILE, NEW, OLD, result
 
 from cypool.conformance import compare
+from cypool.conformance.excerpt import Excerpt
 from cypool.conformance.records import Header
 from cypool.conformance.reports import page as module
 from cypool.conformance.reports.merge import merge
@@ -191,6 +193,28 @@ def test_many_cases_come_in_steps(browser: Browser, tmp_path: Path) -> None:
         counts.append(len(ids(browser)))
     assert counts == [100, 200, 250]
     assert browser.ask("document.getElementById('more').checkVisibility()") is False
+
+
+@pytest.mark.parametrize(
+    ("shape", "start", "shown_as"),
+    [
+        ((2, 3), 0, "10 2  3\n 4 5 60"),
+        ((2, 3, 1, 1), 0, "10 2  3\n 4 5 60"),
+        ((4, 3), 4, "…\n   10 2\n 3  4 5\n60 …"),
+        ((4, 3), 6, "…\n10 2  3\n 4 5 60"),
+        ((90,), 5, "…\n10 2 3 4 5 60 …"),
+        ((6, 1), 0, "10 2 3 4 5 60"),
+    ],
+)
+def test_excerpts_are_in_columns_of_the_last_dimension(
+    browser: Browser, tmp_path: Path, shape: tuple[int, ...], start: int, shown_as: str
+) -> None:
+    excerpt = Excerpt("Y", "int32", shape, start, ("10", "2", "3", "4", "5", "60"))
+    path = tmp_path / "one.html"
+    one = dataclasses.replace(result("blunt", "MaxRoiPool-1/float/a", "pass"), inputs=(excerpt,))
+    path.write_text(page(Header("0", {"blunt": OLD[0].runtimes["blunt"]}, 1, "onnx"), [one]), encoding="utf-8")
+    browser.open(path, "#case=MaxRoiPool-1%2Ffloat%2Fa")
+    assert text(browser, ".case pre") == shown_as
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

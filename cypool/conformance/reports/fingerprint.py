@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from cypool.conformance import compare, report
 from cypool.conformance.compare import AS_RULED
 from cypool.conformance.records import Header, Result
 from cypool.spec.model import Ruling
 
+REFUSED = (compare.LOAD_ERROR, compare.ERROR)
 OTHERWISE = {
     compare.ACCEPTED_INVALID: "accepts what is invalid",
-    compare.LOAD_ERROR: "refuses what is valid",
-    compare.ERROR: "refuses what is valid",
+    **dict.fromkeys(REFUSED, "refuses what is valid"),
     compare.WRONG_VALUE: "none recorded",
 }
 """What to call an answer that is no recorded reading's."""
@@ -45,21 +46,15 @@ class Followed:
 
 
 def fingerprint(header: Header, results: Iterable[Result]) -> list[Followed]:
-    """What one runtime follows, by operator and ruling in the spec's order; rulings of which no case tells anything are left out.
-
-    Only where a runtime computes anything, of a version, type, opset and variant of the model, do refusals tell of readings.
-    """
+    """What one runtime follows, by operator and ruling in the spec's order; rulings of which no case tells anything are left out."""
     results = list(results)
-    computes = {_place(result) for result in results if result.fault is None and result.verdict in report.COMPUTED}
+    at_home = _where_most_is_computed(results)
     rulings = {(op, ruling.id): ruling for op, of_op in header.rulings.items() for ruling in of_op}
     agreed: dict[tuple[str, str], Counter[str]] = {}
     told: Counter[tuple[str, str]] = Counter()
     for result in results:
-        if _place(result) not in computes:
-            continue
-        for id in result.rulings:
-            key = result.op, id
-            names = _evidence(result, rulings[key], header.computed) if key in rulings else ()
+        for key in ((result.op, id) for id in result.rulings if (result.op, id) in rulings):
+            names = _evidence(result, rulings[key], header.computed, _place(result) in at_home)
             if names:
                 agreed.setdefault(key, Counter()).update(names)
                 told[key] += 1
@@ -75,20 +70,38 @@ def fingerprints(header: Header, results: Sequence[Result]) -> list[tuple[str, R
     return [row for row in rows.values() if row[2]]
 
 
-def _place(result: Result) -> tuple[object, ...]:
+Place: TypeAlias = tuple[str, str, int, str]
+"""Version, type, opset, variant of the model."""
+
+
+def _place(result: Result) -> Place:
     return result.version, result.type, result.opset, result.variant
 
 
-def _evidence(result: Result, ruling: Ruling, computed: Iterable[str]) -> tuple[str, ...]:
-    """The readings of the ruling that the result agrees with, where it tells anything of it."""
+def _where_most_is_computed(results: Iterable[Result]) -> set[Place]:
+    """Where a runtime gives outputs in most of the valid cases. Elsewhere, that it refuses one more tells nothing."""
+    balance: Counter[Place] = Counter()
+    for result in results:
+        if result.fault is None:
+            balance[_place(result)] += 1 if result.verdict in report.COMPUTED else -1
+    return {place for place, more in balance.items() if more > 0}
+
+
+def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: bool) -> tuple[str, ...]:
+    """The readings of the ruling that the result agrees with, where it tells anything of it.
+
+    Where the answers of other readings are known, outputs alone tell. Otherwise so does a pass, and what went wrong in a case that turns on
+    this ruling alone; refusals only where the runtime is at home.
+    """
     if ruling.id in result.readings:
         return result.readings[ruling.id]
+    refused = result.verdict in REFUSED or (result.fault is not None and result.verdict == compare.PASS)
     by_values = any(reading.name in computed for reading in ruling.readings)
+    if refused and (not at_home or (by_values and result.fault is None)):
+        return ()
     if result.verdict == compare.PASS and (result.fault is not None or not by_values):
         return (AS_RULED,)
-    if result.rulings == (ruling.id,) and result.verdict in OTHERWISE:
-        return (OTHERWISE[result.verdict],)
-    return ()
+    return (OTHERWISE[result.verdict],) if result.rulings == (ruling.id,) and result.verdict in OTHERWISE else ()
 
 
 def _followed(op: str, ruling: Ruling, agreed: Counter[str], told: int) -> Followed:

@@ -66,18 +66,20 @@ function ordered(cases, order, column) {
 
 // --- what is shown ---
 
-// A tensor's excerpt, in rows where its last dimension makes short ones. What differs from the other excerpt is marked.
+// A tensor's excerpt, in rows of its last dimension that is more than 1, or of 8 where that is long. What differs from the other is marked.
 function values([name, type, shape, start, text], other) {
-  const width = shape.length > 1 && shape.at(-1) <= 16 ? shape.at(-1) : 0;
+  const last = shape.findLast((size) => size > 1) ?? 1;
+  const width = last <= 16 ? last : 8;
   const elements = DATA.texts[text].split(" ").filter(Boolean);
   const others = other?.[3] === start ? DATA.texts[other[4]].split(" ") : elements;
-  const column = (i) => (width ? (start + i) % width : i);
+  const column = (i) => (i + (last <= 16 ? start : 0)) % width;
   const widths = [];
   elements.forEach((value, i) => { widths[column(i)] = Math.max(widths[column(i)] ?? 0, value.length); });
   const pre = element("pre");
-  if (start) pre.append(width && column(0) ? "… " : "…\n");
+  if (start) pre.append("…\n");
+  for (let i = 0; i < column(0); i++) pre.append(" ".repeat((widths[i] ?? 0) + 1));
   elements.forEach((value, i) => {
-    if (i) pre.append(width && column(i) === 0 ? "\n" : " ");
+    if (i) pre.append(column(i) === 0 ? "\n" : " ");
     pre.append(" ".repeat(widths[column(i)] - value.length), others[i] === value ? value : element("mark", {}, value));
   });
   if (start + elements.length < shape.reduce((a, b) => a * b, 1)) pre.append(" …");
