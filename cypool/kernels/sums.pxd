@@ -18,7 +18,8 @@ from libc.math cimport INFINITY, floor, frexp, isfinite, ldexp, sqrt
 from .floats cimport element, magnitude, store
 from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pair, pairs, two_sum, two_sums
 from .terms cimport (
-    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, any_power, any_power_pairs, power, raised, raised_vector
+    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, First, Fourth, Second, Squaring, Third, any_power, any_power_pairs, power, raised,
+    raised_vector, way
 )
 from .vectors cimport WIDTH, absolute, between, first, fused, larger_of, load, load_double, power_of_two, put, splat, vector
 
@@ -69,15 +70,16 @@ cdef inline void accumulate(vector s, vector* hi, vector* lo, bint paired) noexc
     hi[0] = total
 
 
-cdef inline vector terms(const element* x, int n, bint half) noexcept nogil:
-    """|x|^n, or |x|^(n + 1/2) if half, for WIDTH elements."""
-    if half or n & 1:
-        return raised_vector(absolute(load(x)), n, half)
-    return raised_vector(load(x), n, half)
+cdef inline vector terms(const element* x, const way* how) noexcept nogil:
+    """|x|^p for WIDTH elements."""
+    if way is Second or way is Fourth:
+        return raised_vector(load(x), how)
+    else:
+        return raised_vector(absolute(load(x)), how)
 
 
-cdef inline void direct_lanes(const element* x, Py_ssize_t size, int n, bint half, Py_ssize_t row, lanes* sums) noexcept nogil:
-    """The lanes of a chunk where p is n, or n + 1/2. Inlined with constants for the usual ones."""
+cdef inline void direct_lanes(const element* x, Py_ssize_t size, const way* how, Py_ssize_t row, lanes* sums) noexcept nogil:
+    """The lanes of a chunk."""
     cdef bint paired = element is double
     cdef vector hi[VECTORS]
     cdef vector lo[VECTORS]
@@ -91,18 +93,18 @@ cdef inline void direct_lanes(const element* x, Py_ssize_t size, int n, bint hal
     while i + TREE * LANES <= size:
         for v in range(VECTORS):
             accumulate(
-                ((terms(x + i + v * WIDTH, n, half) + terms(x + i + v * WIDTH + LANES, n, half))
-                 + (terms(x + i + v * WIDTH + 2 * LANES, n, half) + terms(x + i + v * WIDTH + 3 * LANES, n, half)))
-                + ((terms(x + i + v * WIDTH + 4 * LANES, n, half) + terms(x + i + v * WIDTH + 5 * LANES, n, half))
-                   + (terms(x + i + v * WIDTH + 6 * LANES, n, half) + terms(x + i + v * WIDTH + 7 * LANES, n, half))),
+                ((terms(x + i + v * WIDTH, how) + terms(x + i + v * WIDTH + LANES, how))
+                 + (terms(x + i + v * WIDTH + 2 * LANES, how) + terms(x + i + v * WIDTH + 3 * LANES, how)))
+                + ((terms(x + i + v * WIDTH + 4 * LANES, how) + terms(x + i + v * WIDTH + 5 * LANES, how))
+                   + (terms(x + i + v * WIDTH + 6 * LANES, how) + terms(x + i + v * WIDTH + 7 * LANES, how))),
                 &hi[v], &lo[v], paired)
         i += TREE * LANES
     while i + LANES <= size:
         for v in range(VECTORS):
-            accumulate(terms(x + i + v * WIDTH, n, half), &hi[v], &lo[v], paired)
+            accumulate(terms(x + i + v * WIDTH, how), &hi[v], &lo[v], paired)
         i += LANES
     while i < size:
-        s = raised(magnitude(x, i), n, half)
+        s = raised(magnitude(x, i), how)
         if paired:
             t = two_sum(rest_hi, s)
             rest_hi = t.hi
@@ -263,30 +265,34 @@ cdef inline partial folded(const element* x, Py_ssize_t size, power p) noexcept 
     return total
 
 
+cdef inline void rows_of_lanes(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, const way* how, lanes* sums
+) noexcept nogil:
+    """The lanes of ``count`` chunks, ``pitch`` elements apart."""
+    cdef Py_ssize_t k
+    for k in range(count):
+        direct_lanes(x + k * pitch, size, how, k, sums)
+
+
 cdef inline void plain_sums(
     const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, double exponent, partial* totals
 ) noexcept nogil:
     """The sums over ``count`` chunks, ``pitch`` elements apart, in range or not."""
     cdef lanes sums
     cdef Py_ssize_t k
-    if p.kind == WHOLE and p.whole == 1:
-        for k in range(count):
-            direct_lanes(x + k * pitch, size, 1, False, k, &sums)
-    elif p.kind == WHOLE and p.whole == 2:
-        for k in range(count):
-            direct_lanes(x + k * pitch, size, 2, False, k, &sums)
-    elif p.kind == WHOLE and p.whole == 3:
-        for k in range(count):
-            direct_lanes(x + k * pitch, size, 3, False, k, &sums)
-    elif p.kind == WHOLE and p.whole == 4:
-        for k in range(count):
-            direct_lanes(x + k * pitch, size, 4, False, k, &sums)
-    elif p.kind == WHOLE or p.kind == HALVES:
-        for k in range(count):
-            direct_lanes(x + k * pitch, size, p.whole, p.kind == HALVES, k, &sums)
-    else:
+    if p.kind == ANY:
         for k in range(count):
             any_lanes(x + k * pitch, size, p.p, exponent, k, &sums)
+    elif p.kind == WHOLE and p.whole == 1:
+        rows_of_lanes(x, pitch, count, size, &p.first, &sums)
+    elif p.kind == WHOLE and p.whole == 2:
+        rows_of_lanes(x, pitch, count, size, &p.second, &sums)
+    elif p.kind == WHOLE and p.whole == 3:
+        rows_of_lanes(x, pitch, count, size, &p.third, &sums)
+    elif p.kind == WHOLE and p.whole == 4:
+        rows_of_lanes(x, pitch, count, size, &p.fourth, &sums)
+    else:
+        rows_of_lanes(x, pitch, count, size, &p.squaring, &sums)
     total_lanes(&sums, count, element is double, totals)
 
 
@@ -350,9 +356,9 @@ cdef inline void chunk_sums(
 # Planes whose elements lie side by side (channels last) are summed all at once: a vector holds one element each of WIDTH planes. What is a
 # lane of one plane above is a row of vectors here; every addition is the same.
 cdef inline void across_lanes(
-    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, int n, bint half, double* total_hi, double* total_lo
+    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, double* total_hi, double* total_lo
 ) noexcept nogil:
-    """The sums of |x|^n, or |x|^(n + 1/2) if half, over ``abreast`` vectors of planes; elements of one plane are ``step`` apart."""
+    """The sums of |x|^p over ``abreast`` vectors of planes; elements of one plane are ``step`` apart."""
     cdef bint paired = element is double
     cdef vector hi[LANES * ABREAST]
     cdef vector lo[LANES * ABREAST]
@@ -373,21 +379,21 @@ cdef inline void across_lanes(
             at_lane = x + (i + k) * step
             for v in range(abreast):
                 accumulate(
-                    ((terms(at_lane, n, half) + terms(at_lane + row, n, half))
-                     + (terms(at_lane + 2 * row, n, half) + terms(at_lane + 3 * row, n, half)))
-                    + ((terms(at_lane + 4 * row, n, half) + terms(at_lane + 5 * row, n, half))
-                       + (terms(at_lane + 6 * row, n, half) + terms(at_lane + 7 * row, n, half))),
+                    ((terms(at_lane, how) + terms(at_lane + row, how))
+                     + (terms(at_lane + 2 * row, how) + terms(at_lane + 3 * row, how)))
+                    + ((terms(at_lane + 4 * row, how) + terms(at_lane + 5 * row, how))
+                       + (terms(at_lane + 6 * row, how) + terms(at_lane + 7 * row, how))),
                     &hi[k * abreast + v], &lo[k * abreast + v], paired)
                 at_lane += WIDTH
         i += TREE * LANES
     while i + LANES <= size:
         for k in range(LANES):
             for v in range(abreast):
-                accumulate(terms(x + (i + k) * step + v * WIDTH, n, half), &hi[k * abreast + v], &lo[k * abreast + v], paired)
+                accumulate(terms(x + (i + k) * step + v * WIDTH, how), &hi[k * abreast + v], &lo[k * abreast + v], paired)
         i += LANES
     while i < size:
         for v in range(abreast):
-            accumulate(terms(x + i * step + v * WIDTH, n, half), &rest_hi[v], &rest_lo[v], paired)
+            accumulate(terms(x + i * step + v * WIDTH, how), &rest_hi[v], &rest_lo[v], paired)
         i += 1
     for k in range(HALF * abreast):
         if paired:
@@ -415,13 +421,11 @@ cdef inline void across_sums(const element* x, Py_ssize_t step, Py_ssize_t count
     cdef Py_ssize_t i
     cdef int k
     if p.kind == WHOLE and p.whole == 1:
-        across_lanes(x, step, <int>(count // WIDTH), size, 1, False, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, &p.first, hi, lo)
     elif p.kind == WHOLE and p.whole == 2:
-        across_lanes(x, step, <int>(count // WIDTH), size, 2, False, hi, lo)
-    elif p.kind == WHOLE and p.whole == 3:
-        across_lanes(x, step, <int>(count // WIDTH), size, 3, False, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, &p.second, hi, lo)
     else:
-        across_lanes(x, step, <int>(count // WIDTH), size, p.whole, p.kind == HALVES, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, &p.squaring, hi, lo)
     for k in range(<int>count):
         totals[k].hi = hi[k]
         totals[k].lo = lo[k]

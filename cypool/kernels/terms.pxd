@@ -15,10 +15,40 @@ cdef enum Kind:
     PEAKED  # p so large that the exponents of terms outgrow a double
     VANISHING  # p so small that two terms make the root overflow
 
+# Ways to raise by multiplying. Each is a type of its own, so that each gets loops of its own: which way it is is decided before a loop and
+# not in it, whatever the compiler makes of constants.
+cdef struct First:
+    int unused
+
+cdef struct Second:
+    int unused
+
+cdef struct Third:
+    int unused
+
+cdef struct Fourth:
+    int unused
+
+cdef struct Squaring:
+    int whole  # p is this
+    bint half  # and a half, if so
+
+ctypedef fused way:
+    First
+    Second
+    Third
+    Fourth
+    Squaring
+
 cdef struct power:
     Kind kind
     int whole  # the integer part, for WHOLE and HALVES
     double p
+    First first
+    Second second
+    Third third
+    Fourth fourth
+    Squaring squaring
 
 
 cdef inline power power_of(double p, Py_ssize_t size, bint paired) noexcept nogil:
@@ -40,46 +70,59 @@ cdef inline power power_of(double p, Py_ssize_t size, bint paired) noexcept nogi
         result.whole = <int>p
     else:
         result.kind = ANY
+    result.squaring.whole = result.whole
+    result.squaring.half = result.kind == HALVES
     return result
 
 
-cdef inline double raised(double a, int n, bint half) noexcept nogil:
-    """a^n for a >= 0, or a^(n + 1/2) if half, by squaring."""
-    cdef double result = 1.0
-    if half:
-        result = sqrt(a)
-    if n & 1:
-        result = result * a
-    while n > 1:
-        n >>= 1
-        a = a * a
+cdef inline double raised(double a, const way* how) noexcept nogil:
+    """a^p for a >= 0."""
+    cdef double result
+    cdef int n
+    if way is First:
+        return a
+    elif way is Second:
+        return a * a
+    elif way is Third:
+        return a * a * a
+    elif way is Fourth:
+        return (a * a) * (a * a)
+    else:
+        n = how.whole
+        result = sqrt(a) if how.half else 1.0
         if n & 1:
             result = result * a
-    return result
+        while n > 1:
+            n >>= 1
+            a = a * a
+            if n & 1:
+                result = result * a
+        return result
 
 
-cdef inline vector raised_vector(vector a, int n, bint half) noexcept nogil:
+cdef inline vector raised_vector(vector a, const way* how) noexcept nogil:
     """The same for a vector of them, in the same order, so that the bits are the same."""
     cdef vector result
-    if half:
-        result = square_root(a)
-        if n & 1:
-            result = result * a
-    elif n & 1:
-        result = a
+    cdef int n
+    if way is First:
+        return a
+    elif way is Second:
+        return a * a
+    elif way is Third:
+        return a * a * a
+    elif way is Fourth:
+        return (a * a) * (a * a)
     else:
-        a = a * a
-        n >>= 1
-        while not n & 1:
-            a = a * a
-            n >>= 1
-        result = a
-    while n > 1:
-        n >>= 1
-        a = a * a
+        n = how.whole
+        result = square_root(a) if how.half else splat(1.0)
         if n & 1:
             result = result * a
-    return result
+        while n > 1:
+            n >>= 1
+            a = a * a
+            if n & 1:
+                result = result * a
+        return result
 
 
 cdef inline vector any_power(vector a, double p, double exponent) noexcept nogil:
