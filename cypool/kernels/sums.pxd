@@ -414,7 +414,9 @@ cdef inline void across_lanes(
         put(total_lo + v * WIDTH, lo[v] + (rest_lo[v] + t.lo) if paired else splat(0.0))
 
 
-cdef inline void across_sums(const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, partial* totals) noexcept nogil:
+cdef inline void across_sums(
+    const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, partial* totals
+) noexcept nogil:
     """``chunk_sums`` for planes that lie side by side, as many as fill vectors, p whole or halves; ``column`` has room for a chunk."""
     cdef double hi[SIDE]
     cdef double lo[SIDE]
