@@ -153,10 +153,16 @@ static Json *read_value(int depth) {
     return value;
 }
 
-static Json *member(const Json *object, const char *key, char kind) {
+static Json *find(const Json *object, const char *key, char kind) {
     for (Json *found = object->first; found; found = found->next)
         if (found->key && !strcmp(found->key, key) && found->kind == kind) return found;
-    refuse("error", "the request has no usable '%s'", key);
+    return NULL;
+}
+
+static Json *member(const Json *object, const char *key, char kind) {
+    Json *found = find(object, key, kind);
+    if (!found) refuse("error", "the request has no usable '%s'", key);
+    return found;
 }
 
 /* ---- Base64 --------------------------------------------------------------------------------------------------------------------------- */
@@ -229,7 +235,7 @@ static bool next_field(Bytes *message_, Field *field) {
 
 static bool is(Bytes text, const char *wanted) {
     size_t size = (size_t)(text.end - text.at);
-    return size == strlen(wanted) && !memcmp(text.at, wanted, size);
+    return size == strlen(wanted) && (!size || !memcmp(text.at, wanted, size));
 }
 
 /* ---- The model: one GlobalLpPool, and nothing else ------------------------------------------------------------------------------------ */
@@ -312,6 +318,8 @@ static float norm(const float *x, size_t count, double p) {
     return (float)(largest * pow(sum, 1 / p));
 }
 
+enum { MOST = 1 << 28 }; /* elements of X, which keeps products of sizes within size_t */
+
 /* Read the one input, compute, and print the answer. */
 static void run(const Json *request, Model model) {
     const Json *input = member(request, "inputs", '[')->first;
@@ -322,7 +330,12 @@ static void run(const Json *request, Model model) {
 
     const Json *shape = member(input, "shape", '[');
     size_t rank = 0, rows = 1, columns = 1;
-    for (const Json *size = shape->first; size; size = size->next) *(rank++ < 2 ? &rows : &columns) *= strtoull(size->start, NULL, 10);
+    for (const Json *size = shape->first; size; size = size->next, rank++) {
+        size_t *product = rank < 2 ? &rows : &columns;
+        unsigned long long value = strtoull(size->start, NULL, 10);
+        bool number = size->size == strspn(size->start, "0123456789");
+        if (!number || value > MOST || (*product *= (size_t)value) > MOST) refuse("error", "X has a shape that is none, or too large");
+    }
     if (rank < 2) refuse("error", "X is of rank %zu, expected 2 or more", rank);
     Bytes data = decode(member(input, "data", '"')->text);
     if ((size_t)(data.end - data.at) != rows * columns * sizeof(float)) refuse("error", "X has not the bytes of its shape");
@@ -365,10 +378,10 @@ int main(void) {
                 run(request, model);
             }
         } else {
-            if (!request) return 1; /* what was asked is not to be understood, so there is nobody to answer */
-            const Json *id = member(request, "id", '"');
+            const Json *id = request ? find(request, "id", '"') : NULL;
+            if (!id) return 1; /* what was asked is not to be understood, so there is nobody to answer */
             for (char *c = message; *c; c++)
-                if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ') *c = '\'';
+                if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\') *c = '\'';
             printf("{\"id\":%.*s,\"status\":\"%s\",\"phase\":\"%s\",\"message\":\"%s\"}\n", (int)id->size, id->start, status, phase, message);
         }
         fflush(stdout); /* the runner waits for the answer before it asks again */
