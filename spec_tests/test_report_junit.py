@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from xml.etree import ElementTree
 
 import junitparser
@@ -10,6 +11,8 @@ import pytest
 from report_runs import HOSTILE, OLD, result
 
 from cypool.conformance import compare
+from cypool.conformance.expectations.lists import read
+from cypool.conformance.protocol import Description
 from cypool.conformance.records import Header
 from cypool.conformance.reports.junit import ELEMENTS, junit
 
@@ -109,3 +112,54 @@ def test_numbers_add_up() -> None:
     )  # fmt: skip
     for own in document:
         assert own.tests == len(list(own))
+
+
+LIST = read("""
+runtime = "blunt"
+
+[[expect]]
+cases = ["MaxRoiPool-1/double/*", "MaxRoiPool-1/float/nan"]
+verdict = ["crashed", "wrong value", "wrong type"]
+reason = "known since 0.8"
+
+[[expect]]
+cases = ["GlobalLpPool-*/*/ramp"]
+verdict = "wrong type"
+reason = "to be fixed in 0.9"
+versions = "<1"
+""")
+
+
+def held(version: str) -> dict[tuple[str, str], tuple[str, str] | None]:
+    """What stands in each test case of blunt: the element and its message."""
+    header = dataclasses.replace(OLD[0], runtimes={**OLD[0].runtimes, "blunt": Description("blunt", version)})
+    cases = ElementTree.fromstring(junit(header, OLD[1], {"blunt": LIST})).iter("testcase")
+    own = [case for case in cases if (case.get("classname") or "").startswith("blunt.")]
+    elements = {(case.get("classname", ""), case.get("name", "")): [child for child in case if child.tag != "system-err"] for case in own}
+    return {key: (found[0].tag, found[0].get("message", "")) if found else None for key, found in elements.items()}
+
+
+def test_what_is_as_listed_is_skipped_and_tells_why() -> None:
+    found = held("0.9")
+    assert found["blunt.MaxRoiPool-1", "double/far"] == ("skipped", "as listed: known since 0.8")
+    assert found["blunt.GlobalLpPool-2", "float/ramp"] == ("skipped", "as listed: to be fixed in 0.9")
+
+
+def test_what_is_listed_and_conforms_fails() -> None:
+    assert held("0.9")["blunt.GlobalLpPool-1", "float/ramp"] == ("failure", "listed, but it conforms: wrong type: to be fixed in 0.9")
+    assert held("1.0")["blunt.GlobalLpPool-1", "float/ramp"] is None  # the entry is in force no more
+
+
+def test_what_is_not_listed_or_as_another_verdict_fails_or_errs_as_ever_and_unsupported_with_it() -> None:
+    found = held("0.9")
+    assert found["blunt.MaxRoiPool-1", "double/hang"] == ("error", "no answer in 10 s")
+    assert found["blunt.MaxRoiPool-22", "float16/ramp"] == ("failure", "not listed: no kernel")
+    assert found["blunt.GlobalLpPool-2", "float/p-0"] == ("failure", "p is 0")
+
+
+def test_a_list_is_about_its_runtime_alone() -> None:
+    sharp = [
+        case for case in ElementTree.fromstring(junit(*OLD, {"blunt": LIST})).iter("testcase") if "sharp" in (case.get("classname") or "")
+    ]
+    assert len(sharp) == 11
+    assert not [case for case in sharp if case.findall("failure") or case.findall("skipped")]

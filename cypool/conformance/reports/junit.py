@@ -7,16 +7,19 @@ out wrong is a failure; a refusal, a crash or a time-out is an error.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from cypool.conformance import compare
+from cypool.conformance.expectations.lists import Entry, Expectations
 from cypool.conformance.records import Header, Result
 from cypool.conformance.report import printable
 
-ELEMENTS = {
+Element: TypeAlias = Skipped | Failure | Error
+
+ELEMENTS: Mapping[str, type[Element]] = {
     compare.UNSUPPORTED: Skipped,
     compare.NOT_RUN: Error,
     compare.LOAD_ERROR: Error,
@@ -31,26 +34,36 @@ ELEMENTS = {
 """What stands in a test case for its verdict. The verdicts that conform have nothing."""
 
 
-def junit(header: Header, results: Sequence[Result]) -> str:
-    """The run: a suite an operator-version and runtime, a test case a case, the largest ULP distance among a suite's properties."""
+def junit(header: Header, results: Sequence[Result], lists: Mapping[str, Expectations] | None = None) -> str:
+    """The run: a suite an operator-version and runtime, a test case a case, the largest ULP distance among a suite's properties.
+
+    ``lists`` holds lists of expectations by runtime. A runtime that has one is held to it: what is as listed is skipped, whatever it is;
+    what conforms in spite of the list, or deviates without being listed, fails.
+    """
     document: Any = JUnitXml("cypool")  # its methods are only half typed
     order = {name: position for position, name in enumerate(header.runtimes)}
     results = sorted(results, key=lambda result: (order[result.runtime], result.op, result.since_version))
     for (runtime, version), group in itertools.groupby(results, key=lambda result: (result.runtime, result.version)):
-        document.append(_suite(header, runtime, version, list(group)))
+        document.append(_suite(header, runtime, version, list(group), (lists or {}).get(runtime)))
     document.update_statistics()
     text: str = document.tostring().decode()
     return text
 
 
-def _suite(header: Header, runtime: str, version: str, results: Sequence[Result]) -> TestSuite:
+def _suite(header: Header, runtime: str, version: str, results: Sequence[Result], expectations: Expectations | None) -> TestSuite:
     suite = TestSuite(f"{header.title(runtime)} {version}")
     properties = {"runtime": runtime, "runtime version": header.runtimes[runtime].version, "operator version": version}
     properties |= {"tolerance": header.tolerance, "largest ULP": _largest(results)}
     properties["largest ULP where it passes"] = _largest(result for result in results if result.verdict == compare.PASS)
     for name, value in properties.items():
         suite.add_property(name, printable(value))
-    suite.add_testcases([_case(runtime, result) for result in results])
+    if expectations is None:
+        suite.add_testcases([_case(runtime, result, _told(result)) for result in results])
+    else:
+        entries = {
+            id: entry for entry in expectations.in_force(properties["runtime version"]) for id in entry.listed(r.case for r in results)
+        }
+        suite.add_testcases([_case(runtime, result, _held(result, entries.get(result.case))) for result in results])
     return suite
 
 
@@ -58,18 +71,38 @@ def _largest(results: Iterable[Result]) -> str:
     return str(max((result.ulp for result in results if result.ulp is not None), default=""))
 
 
-def _case(runtime: str, result: Result) -> TestCase:
+def _case(runtime: str, result: Result, told: Element | None) -> TestCase:
     case = TestCase(result.case.removeprefix(f"{result.version}/"), f"{runtime}.{result.version}")
-    if result.verdict in ELEMENTS:
-        element = ELEMENTS[result.verdict](printable(" ".join(result.message.split())), result.verdict)
-        if result.verdict != compare.UNSUPPORTED:
-            element.text = printable("\n".join(_details(result)))
-        case.result = [element]
+    if told is not None:
+        case.result = [told]
     elif result.verdict == compare.READS_DIFFERENTLY:
         case.system_out = printable(f"{result.verdict}: {result.reading}\n{result.message}")
     if result.stderr:
         case.system_err = printable(result.stderr)
     return case
+
+
+def _told(result: Result) -> Element | None:
+    """What the test case holds, by the verdict alone."""
+    kind = ELEMENTS.get(result.verdict)
+    return None if kind is None else _element(kind, result, " ".join(result.message.split()))
+
+
+def _held(result: Result, entry: Entry | None) -> Element | None:
+    """What it holds where the runtime has a list, and this entry of it is about the case."""
+    if entry is not None and result.verdict in entry.verdicts:
+        return _element(Skipped, result, f"as listed: {entry.reason}")
+    if entry is not None and result.conforms:
+        return _element(Failure, result, f"listed, but it conforms: {entry.title}")
+    told = _told(result)
+    return _element(Failure, result, f"not listed: {result.message}") if isinstance(told, Skipped) else told
+
+
+def _element(kind: type[Element], result: Result, message: str) -> Element:
+    element = kind(printable(message), result.verdict)
+    if kind is not Skipped:
+        element.text = printable("\n".join(_details(result)))
+    return element
 
 
 def _details(result: Result) -> Iterable[str]:
