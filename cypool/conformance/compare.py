@@ -61,8 +61,8 @@ RTOL = {DTYPES[name]: rtol for name, rtol in {"float16": 1e-3, "bfloat16": 2.0**
 def onnx_tolerance(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
     """What ONNX's backend suite lets pass: ``|got - expected| <= atol + rtol * |expected|``, with those of ``tolerance``."""
     rtol, atol = tolerance(expected)
-    wide, right = got.astype(np.float64), expected.astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN is invalid even to a cast
+        wide, right = got.astype(np.float64), expected.astype(np.float64)
         mask: npt.NDArray[np.bool_] = np.abs(wide - right) <= atol + rtol * np.abs(right)
     return mask
 

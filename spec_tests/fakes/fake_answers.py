@@ -15,7 +15,7 @@ from cypool.conformance.case import Case
 def write(path: Path, cases: Iterable[Case]) -> None:
     table = {}
     for case in cases:
-        table[key(models.model(case), [tensor.array for tensor in case.inputs])] = {
+        table[key(models.model(case), [tensor.array for tensor in models.feeds(case)])] = {
             "fault": case.fault,
             "expected": [] if case.fault else [tensor.to_json() for tensor in case.expected],
             "readings": {name: [tensor.to_json() for tensor in tensors] for name, tensors in case.readings.items()},

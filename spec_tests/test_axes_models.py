@@ -1,0 +1,165 @@
+"""Opsets and variants: which there are, what their ids say, and that each model is the one it should be."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+
+import onnx
+import pytest
+from all_cases import every, invalid, valid
+
+from cypool import spec
+from cypool.conformance import axes, models, variants
+from cypool.conformance.case import Case
+from cypool.conformance.runner import request_of
+
+VARIANTS = list(variants.VARIANTS)
+CHANGING = [name for name in VARIANTS if name != "no-optimization"]
+
+
+def in_variant(case: Case, name: str) -> Case:
+    """The case in that variant, at the last opset of its version."""
+    return next(spread for spread in axes.spread([case], variants=[name]) if spread.variant == name and spread.opset != 1)
+
+
+def later(cases: tuple[Case, ...], step: int) -> list[Case]:
+    return [case for case in cases if case.version.name != "GlobalLpPool-1"][::step]
+
+
+def test_opsets_are_the_first_and_the_last_where_a_version_is_in_force() -> None:
+    found = {version.name: axes.opsets(version) for version in spec.versions()}
+    assert found == {
+        "GlobalLpPool-1": (1,),
+        "GlobalLpPool-2": (2, 21),
+        "GlobalLpPool-22": (22, 28),
+        "MaxRoiPool-1": (1, 21),
+        "MaxRoiPool-22": (22, 28),
+    }
+
+
+def test_every_opset_is_in_one_version_of_each_operator() -> None:
+    for op in spec.operators():
+        found = [opset for version in spec.operator(op).versions for opset in axes.opsets(version, every=True)]
+        assert found == list(range(1, axes.NEWEST_OPSET + 1))
+
+
+def test_the_newest_opset_is_of_a_release_of_onnx() -> None:
+    assert axes.NEWEST_OPSET in {row[2] for row in onnx.helper.VERSION_TABLE}
+
+
+def test_ids_are_all_different_and_those_without_a_mark_are_the_cases() -> None:
+    spread = list(axes.spread(every(), variants=VARIANTS))
+    assert len(spread) == sum(len(axes.opsets(case.version)) for case in every()) * (1 + len(VARIANTS))
+    assert len({case.id for case in spread}) == len(spread)
+    unmarked = [case for case in spread if axes.base(case.id) == case.id]
+    assert [case.id for case in unmarked] == [case.id for case in every()]
+    assert all((case.opset, case.variant) == (case.version.since_version, "") for case in unmarked)
+    assert {axes.base(case.id) for case in spread} == {case.id for case in every()}
+
+
+def test_an_id_says_opset_and_variant() -> None:
+    (case,) = [case for case in valid() if case.id == "GlobalLpPool-2/float/odd/p2/all-equal"]
+    marks = [spread.id.removeprefix(case.id) for spread in axes.spread([case], variants=["symbolic"])]
+    assert marks == ["", "+symbolic", "@21", "@21+symbolic"]
+    assert len(list(axes.spread([case], every_opset=True))) == 20
+
+
+def test_a_plain_case_at_its_first_opset_is_the_case_as_it_always_was() -> None:
+    for case in every()[::10]:
+        plain = next(axes.spread([case]))
+        assert models.model(plain) == models.model(case)
+        assert (plain.id, models.feeds(plain)) == (case.id, case.inputs)
+
+
+def test_an_answer_is_computed_once_for_all() -> None:
+    asked: collections.Counter[str | None] = collections.Counter()
+    case = valid()[0]
+
+    def answer(reading: str | None) -> tuple[()]:
+        asked[reading] += 1
+        return ()
+
+    for spread in axes.spread([dataclasses.replace(case, answer=answer)], every_opset=True, variants=VARIANTS):
+        assert spread.expected == ()
+    assert asked == {None: 1}
+
+
+@pytest.mark.parametrize("name", ["", *VARIANTS])
+def test_models_are_valid_to_onnx_at_every_opset(name: str) -> None:
+    first = {case.version.name: case for case in reversed(valid()) if case.type == "float"}
+    for case in axes.spread(first.values(), every_opset=True, variants=[name] if name else ()):
+        if case.variant == name:
+            onnx.checker.check_model(models.model(case), full_check=True)
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_models_of_valid_cases_are_valid_to_onnx(name: str) -> None:
+    for case in later(valid(), 20):
+        onnx.checker.check_model(models.model(in_variant(case, name)), full_check=True)
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_the_fault_of_an_invalid_case_is_still_in_its_model(name: str) -> None:
+    """Attributes and the number and the types of inputs are in the node; shapes and values are in what is fed, or in the model."""
+    for case in later(invalid(), 5):
+        model = models.model(in_variant(case, name))
+        nodes = pooling_nodes(model)
+        assert nodes
+        plain = models.model(case).graph.node[0]
+        for node in nodes:
+            assert (node.op_type, list(node.input), list(node.attribute)) == (plain.op_type, list(plain.input), list(plain.attribute))
+
+
+def pooling_nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    nodes = list(model.graph.node)
+    for function in model.functions:
+        nodes += function.node
+    for node in model.graph.node:
+        nodes += [inner for attribute in node.attribute for inner in attribute.g.node]
+    return [node for node in nodes if node.op_type in spec.operators()]
+
+
+def a_pool() -> Case:
+    return next(case for case in valid() if case.version.name == "MaxRoiPool-22" and "odd" in case.id)
+
+
+def test_initializers_leave_nothing_to_feed() -> None:
+    case = in_variant(a_pool(), "initializers")
+    graph = models.model(case).graph
+    assert (models.feeds(case), len(graph.input)) == ((), 0)
+    assert [(i.name, i.raw_data) for i in graph.initializer] == [(tensor.name, tensor.data) for tensor in case.inputs]
+
+
+def test_symbolic_states_ranks_alone() -> None:
+    case = in_variant(a_pool(), "symbolic")
+    graph = models.model(case).graph
+    x, rois, y = (value.type.tensor_type.shape.dim for value in (*graph.input, *graph.output))
+    assert [d.dim_param for d in (*x, *rois)] == ["X_0", "X_1", "X_2", "X_3", "rois_0", "rois_1"]
+    assert [d.WhichOneof("value") for d in y] == [None] * 4
+    assert models.feeds(case) == case.inputs
+
+
+def test_a_branch_is_taken_by_an_input_that_nothing_can_fold() -> None:
+    case = in_variant(a_pool(), "if-branch")
+    graph = models.model(case).graph
+    assert [node.op_type for node in graph.node] == ["If"]
+    assert models.feeds(case) == (*case.inputs, variants.CONDITION)
+    assert [value.name for value in graph.input] == ["X", "rois", "condition"]
+    assert len(pooling_nodes(models.model(case))) == 2
+
+
+def test_a_function_is_the_model_s_own() -> None:
+    case = in_variant(a_pool(), "function")
+    model = models.model(case)
+    assert [(node.op_type, node.domain) for node in model.graph.node] == [("Pool", variants.DOMAIN)]
+    assert [function.domain for function in model.functions] == [variants.DOMAIN]
+    assert model.functions[0].opset_import[0].version == case.opset
+
+
+def test_a_graph_that_is_not_to_be_optimised_is_the_plain_one_asked_for_otherwise() -> None:
+    case = in_variant(a_pool(), "no-optimization")
+    plain = next(spread for spread in axes.spread([a_pool()]) if spread.opset == case.opset)
+    assert models.model(case) == models.model(plain)
+    assert b'"optimize":false' in request_of(case)
+    assert b'"optimize"' not in request_of(plain)
