@@ -44,7 +44,7 @@ clean:
 	touch $@
 
 .venv/test.stamp: .venv/check.stamp
-	$(PIP) --group test --group docs setuptools cython
+	$(PIP) --group test 'setuptools>=77' 'cython>=3.1'
 	touch $@
 
 .venv/lint.stamp: .venv/test.stamp

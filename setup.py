@@ -43,6 +43,7 @@ DIRECTIVES = {
     "nonecheck": DEBUG,
     "cdivision": True,
     "freethreading_compatible": True,
+    "show_performance_hints": False,
 }
 
 

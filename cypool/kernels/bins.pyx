@@ -9,8 +9,10 @@ cdef extern from *:
     #include <math.h>
     #ifdef __SIZEOF_INT128__
       typedef __int128 cypool_wide;  /* holds FARTHEST, and sums of it */
+      #define CYPOOL_FARTHEST 0x1p120
     #else
       typedef long long cypool_wide;
+      #define CYPOOL_FARTHEST 0x1p60
     #endif
     """
     ctypedef long long wide "cypool_wide"
@@ -20,7 +22,7 @@ cdef extern from *:
     double round(double) nogil
     double floor(double) nogil
     double ceil(double) nogil
-    const double FARTHEST "0x1p120"
+    const double FARTHEST "CYPOOL_FARTHEST"
 
 ctypedef fused real:
     float

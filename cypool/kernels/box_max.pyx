@@ -2,7 +2,7 @@
 
 Floats are compared as integers: their bits, mapped so that integer order is the order of the numbers, with -0.0 below +0.0 and every NaN
 made one and above infinity. So the maximum of a box does not depend on the order of its elements, a NaN shows wherever it stands, four
-types are three integer widths, and every CPU level has the instruction. An empty box gives 0.
+types are three integer widths, and a maximum is one instruction, or two, on every CPU level. An empty box gives 0.
 
 Two ways, chosen for each image by what it would cost (docs/kernels.md has the reasoning):
 
