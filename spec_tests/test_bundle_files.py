@@ -16,6 +16,7 @@ from onnx.backend.test.loader import load_model_tests
 
 from cypool.conformance import bundle, models, protos, runner
 from cypool.conformance.bundle import BundleError
+from cypool.conformance.compare import criterion
 from cypool.conformance.isolation import Isolated
 
 FAKES = Path(__file__).with_name("fakes")
@@ -23,7 +24,7 @@ sys.path.append(str(FAKES))
 import fake_answers  # noqa: E402
 
 ASKED = [case for case in every() if case.version.name in ("GlobalLpPool-2", "MaxRoiPool-1") and case.type == "float"]
-SMALL = [case for case in every() if case.version.name == "GlobalLpPool-2" and case.type == "float"][:40]
+SMALL = ASKED[:12]
 
 
 @pytest.fixture(scope="module")
@@ -128,18 +129,30 @@ def test_replayed_it_is_found_again(found):
         assert read.replay(runtime).verdict == "pass"
 
 
+class Fakes:
+    """Runs fake runtimes on a few cases, and writes bundles of what they did."""
+
+    def __init__(self, directory):
+        self.directory = directory
+
+    def results(self, name, ulp=None, cases=SMALL):
+        with closing(Isolated(f"fake_runtimes:{name}", 20)) as runtime:
+            return list(runner.run([runtime], cases, criterion(ulp)))
+
+    def write(self, name, results, ulp=None):
+        with closing(Isolated(f"fake_runtimes:{name}", 20)) as runtime:
+            return bundle.write_bundles(self.directory / name, runtime, results, SMALL, ulp)
+
+    def __call__(self, name, ulp=None):
+        return self.write(name, self.results(name, ulp), ulp)
+
+
 @pytest.fixture
 def fakes(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(FAKES))
     monkeypatch.setenv("FAKE_ANSWERS", str(tmp_path / "answers.json"))
     fake_answers.write(tmp_path / "answers.json", SMALL)
-
-    def check(name, ulp=None):
-        with closing(Isolated(f"fake_runtimes:{name}", 20)) as runtime:
-            results = list(runner.run([runtime], SMALL, bundle.criterion(ulp)))
-            return bundle.write_bundles(tmp_path / name, runtime, results, SMALL, ulp)
-
-    return check
+    return Fakes(tmp_path)
 
 
 def test_where_all_is_right_there_is_none(fakes):
@@ -154,11 +167,25 @@ def test_what_was_not_run_has_none(fakes, tmp_path):
         assert bundle.write_bundles(tmp_path, runtime, results, [case], None) == []
 
 
-def test_a_crash_keeps_the_last_words(fakes):
-    (path,) = fakes("Aborts")
+def test_a_crash_keeps_the_last_words_and_explains_no_silence(fakes):
+    """The case turns on a ruling, but dying is no reading of it."""
+    case = next(case for case in SMALL if case.fault is None and case.rulings and (case.inputs[0].array < 0).any())
+    (path,) = fakes.write("Aborts", fakes.results("Aborts", cases=[case]))
     assert path.parent.name == "fake_runtimes-Aborts"
     text = (path / "issue.md").read_text()
     assert "killed by SIGABRT" in text and "The last lines on standard error:\n\n```\nfree(): invalid pointer\n```" in text
+    assert "Why something else" not in text
+
+
+def test_what_is_not_the_same_twice_is_said_to_be_so(fakes):
+    results = [dataclasses.replace(result, message="Y[0] is 7.0, expected 8.0") for result in fakes.results("Wrong")]
+    text = (fakes.write("Wrong", results)[0] / "issue.md").read_text()
+    assert "It is not the same every time. Before, among other cases, it was:\n\n```\nwrong value: Y[0] is 7.0, expected 8.0\n```" in text
+
+
+def test_backticks_in_a_message_end_no_block(fakes):
+    results = [dataclasses.replace(result, message="```\n# not a title") for result in fakes.results("Wrong")]
+    assert "````\nwrong value: ```\n# not a title\n````" in (fakes.write("Wrong", results)[0] / "issue.md").read_text()
 
 
 def test_the_distance_that_decided_decides_again(fakes):
