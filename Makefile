@@ -1,10 +1,10 @@
 # One command each. Everything happens in .venv, inside this folder; nothing else on the machine is touched.
 PYTHON ?= python3
 BIN := .venv/bin
-KERNELS := $(wildcard cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.pxd)
+KERNELS := $(wildcard cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.pxd cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: check test test-debug lint format docs manifest clean
+.PHONY: check test test-debug lint format docs manifest bench bench-guard clean
 
 check: .venv/check.stamp  ## build cypool and hold it, and every other runtime that is installed, to the standard
 	$(BIN)/cypool check --installed --gate cypool
@@ -32,6 +32,12 @@ docs: .venv/test.stamp  ## write the pages that are generated from the spec data
 manifest: .venv/test.stamp  ## write the manifest of all cases
 	$(BIN)/python -m cypool.conformance.manifest
 
+bench: .venv/bench.stamp  ## race cypool against its peers; BENCH=--quick for a minute of it
+	$(BIN)/python -m benchmarks $(BENCH)
+
+bench-guard: .venv/test.stamp  ## instruction counts of the inner loops against those on record; needs valgrind
+	$(BIN)/python -m benchmarks.guard
+
 clean:
 	rm -rf .venv build dist *.egg-info cypool/kernels/*/*.so
 
@@ -49,4 +55,8 @@ clean:
 
 .venv/lint.stamp: .venv/test.stamp
 	$(PIP) --group lint
+	touch $@
+
+.venv/bench.stamp: .venv/check.stamp benchmarks/requirements.txt
+	$(PIP) --requirement benchmarks/requirements.txt
 	touch $@
