@@ -17,3 +17,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cypool-ulp", metavar="N", type=int, help="Decide by distance, at most N representable values, not by ONNX's tolerance."
     )
+    group.addoption("--cypool-expect", metavar="FILE", help="What the runtime is expected to do other than conform: a list as for check.")

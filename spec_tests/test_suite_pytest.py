@@ -15,7 +15,7 @@ from cypool.conformance import axes
 
 ROOT = Path(cypool.__file__).parent.parent
 SOME = "GlobalLpPool-2/float/odd or MaxRoiPool-22/bfloat16/invalid"
-RIGHT = "GlobalLpPool-2/float/odd/p2/all-equal"
+RIGHT, WRONG = "GlobalLpPool-2/float/odd/p2/all-equal", "GlobalLpPool-2/float/odd/p1099511627776/ramp@21"
 CASES = [case.id for case in axes.spread(every()) if case.id.startswith(("GlobalLpPool-2/float/odd/", "MaxRoiPool-22/bfloat16/invalid/"))]
 
 FAKES = Path(__file__).with_name("fakes")
@@ -23,22 +23,20 @@ sys.path.append(str(FAKES))
 import fake_answers  # noqa: E402
 
 
-@pytest.fixture
-def suite(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory):
     """Runs pytest in an empty folder; the plugin is found as from an installed package: by the entry point that the project declares."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    metadata = tmp_path / "site" / "cypool-0.0.dist-info"
-    metadata.mkdir(parents=True)
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("elsewhere")
+    metadata = site / "cypool-0.0.dist-info"
+    metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: cypool\nVersion: 0.0\n")
-    (metadata / "entry_points.txt").write_text(
-        "[pytest11]\n" + "".join(f"{name} = {value}\n" for name, value in project["entry-points"]["pytest11"].items())
-    )
-    folder = tmp_path / "elsewhere"
-    folder.mkdir()
+    points = "".join(f"{name} = {value}\n" for name, value in project["entry-points"]["pytest11"].items())
+    (metadata / "entry_points.txt").write_text(f"[pytest11]\n{points}")
 
     def run(*arguments):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-        environment["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, tmp_path / "site", FAKES)))
+        environment["PYTHONPATH"] = os.pathsep.join(map(str, (ROOT, site, FAKES)))
         command = [sys.executable, "-W", "error", "-m", "pytest", "-p", "no:cacheprovider", "--pyargs", *arguments]
         return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
@@ -52,28 +50,82 @@ def test_ids_of_cases_are_ids_of_items_and_nothing_starts_to_list_them(suite):
     assert listed == [case.id for case in axes.spread(every())]
 
 
-def test_each_case_has_its_outcome_also_under_xdist_and_a_failure_says_what_was_wrong(suite, tmp_path):
-    done = suite(
-        "cypool.conformance.suite", "--cypool-runtime", "onnxruntime", "-k", SOME, "-n", "2", f"--junit-xml={tmp_path / 'junit.xml'}"
-    )
+LIST = """
+runtime = "onnxruntime"
+
+[[expect]]
+cases = "MaxRoiPool-22/bfloat16/invalid/y*"
+verdict = "unsupported"
+reason = "no such kernel"
+
+[[expect]]
+cases = ["MaxRoiPool-22/bfloat16/invalid/x1-nan", "MaxRoiPool-22/bfloat16/invalid/y1-nan"]
+verdict = "crashed"
+reason = "dies of it"
+
+[[expect]]
+cases = "GlobalLpPool-2/float/odd/p2/all-equal@21"
+verdict = "wrong value"
+reason = "is wrong"
+
+[[expect]]
+cases = "MaxRoiPool-22/bfloat16/invalid/x2-nan"
+verdict = "unsupported"
+reason = "of another release"
+versions = "<0.1"
+"""
+
+
+@pytest.fixture(scope="module")
+def outcomes(suite, tmp_path_factory):
+    """By id, from JUnit's XML of a run with xdist and a list of expectations."""
+    folder = tmp_path_factory.mktemp("outcomes")
+    (folder / "list.toml").write_text(LIST)
+    options = "--cypool-expect", str(folder / "list.toml"), "-n", "2", f"--junit-xml={folder / 'junit.xml'}"
+    done = suite("cypool.conformance.suite", "--cypool-runtime", "onnxruntime", "-k", SOME, *options)
     assert done.returncode == 1
-    cases = {case.get("name"): case for case in ElementTree.parse(tmp_path / "junit.xml").iter("testcase")}
-    assert sorted(cases) == sorted(CASES)
-    properties = {
-        name: {entry.get("name"): entry.get("value") for entry in case.iter("property")} | {"failed": case.find("failure") is not None}
-        for name, case in cases.items()
-    }
-    wrong = properties["GlobalLpPool-2/float/odd/p1099511627776/ramp@21"]
-    assert (wrong["verdict"], wrong["reading"], wrong["failed"]) == ("wrong value", "naive", True)
-    right = properties[RIGHT]
-    assert (right["verdict"], right["failed"]) == ("pass", False) and int(right["ulp"]) < 10
-    unsupported = [facts for facts in properties.values() if facts["verdict"] == "unsupported"]
-    assert len(unsupported) > 20 and all(facts["failed"] for facts in unsupported), "unsupported is never a pass"
-    text = cases["GlobalLpPool-2/float/odd/p1099511627776/ramp@21"].find("failure").text
+    return {case.get("name"): case for case in ElementTree.parse(folder / "junit.xml").iter("testcase")}
+
+
+def facts(case):
+    return {entry.get("name"): entry.get("value") for entry in case.iter("property")}
+
+
+def outcome(case):
+    return next(((child.tag, child.get("message")) for child in case if child.tag != "properties"), ("pass", ""))
+
+
+def test_each_case_has_its_outcome_once(outcomes):
+    assert sorted(outcomes) == sorted(CASES)
+    wrong, right = outcomes[WRONG], outcomes[RIGHT]
+    assert outcome(wrong)[0] == "failure" and outcome(right) == ("pass", "")
+    assert (facts(wrong)["verdict"], facts(wrong)["reading"]) == ("wrong value", "naive")
+    assert facts(right)["verdict"] == "pass" and int(facts(right)["ulp"]) < 10
+
+
+def test_unsupported_is_never_a_pass(outcomes):
+    unsupported = [case for case in outcomes.values() if facts(case)["verdict"] == "unsupported"]
+    assert len(unsupported) > 20 and all(outcome(case)[0] != "pass" for case in unsupported)
+
+
+def test_a_failure_says_what_was_wrong(outcomes):
+    text = outcomes[WRONG].find("failure").text
     assert "wrong value: Y[0, 0, 0, 0] is inf, expected" in text
     for line in ("p: INT 1099511627776", "X float[2, 1, 5, 3] = ", "expected Y float[2, 1, 1, 1] = ", "got Y float[2, 1, 1, 1] = inf"):
         assert f"\n{line}" in text
-    assert text.endswith("again, alone: cypool check onnxruntime -k GlobalLpPool-2/float/odd/p1099511627776/ramp@21")
+    assert text.endswith(f"again, alone: cypool check onnxruntime -k {WRONG}")
+
+
+def test_what_is_listed_is_an_expected_failure_and_nothing_else_is(outcomes):
+    of = {id.partition("/invalid/")[2]: outcome(case) for id, case in outcomes.items() if id.startswith("MaxRoiPool-22/bfloat16/invalid/")}
+    assert of["y2-nan"] == ("skipped", "unsupported: no such kernel")
+    assert of["y1-nan"] == ("skipped", "unsupported: no such kernel"), "of two entries the first counts"
+    for kind, message, start in (
+        (*of["x1-nan"], "listed as crashed: dies of it, but unsupported: "),
+        (*of["x2-nan"], "unsupported: "),
+        (*outcome(outcomes[f"{RIGHT}@21"]), "listed as wrong value: is wrong, but pass"),
+    ):
+        assert kind == "failure" and message.startswith(start)
 
 
 def test_one_case_is_run_by_its_id_and_by_another_distance(suite, tmp_path, monkeypatch):
@@ -89,9 +141,10 @@ def test_one_case_is_run_by_its_id_and_by_another_distance(suite, tmp_path, monk
     [
         ([], "which runtime? --cypool-runtime NAME says it"),
         (["--cypool-runtime", "no_such_module"], "runtime no_such_module is not available: ModuleNotFoundError"),
+        (["--cypool-runtime", "cypool", "--cypool-expect", "nowhere.toml"], "--cypool-expect nowhere.toml: [Errno 2] No such file"),
     ],
 )
-def test_without_a_runtime_nothing_runs_and_it_fails(suite, arguments, message):
+def test_without_a_runtime_or_a_list_nothing_runs_and_it_fails(suite, arguments, message):
     done = suite("cypool.conformance.suite", *arguments)
     assert done.returncode == 2
     assert message in done.stdout and "1 error in" in done.stdout

@@ -16,6 +16,7 @@ from cypool.conformance import axes
 from cypool.conformance import cases as generated
 from cypool.conformance.case import Case
 from cypool.conformance.compare import criterion, judge
+from cypool.conformance.expectations.lists import Entry, ListError, read
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Result
 from cypool.conformance.runner import outcome_of
@@ -24,21 +25,25 @@ RUNTIME: pytest.StashKey[Isolated] = pytest.StashKey()
 
 
 class Deviation(Exception):
-    """A case to which the runtime does not conform; it carries the result."""
+    """A case to which the runtime does not conform, or does in spite of its list; it carries the result."""
 
-    def __init__(self, result: Result) -> None:
-        """Say its verdict and message."""
-        super().__init__(f"{result.verdict}: {result.message}")
+    def __init__(self, result: Result, note: str) -> None:
+        """Say the verdict and the message, and the note before them, if there is one."""
+        super().__init__(f"{note}{result.verdict}: {result.message}".removesuffix(": "))
         self.result = result
 
 
 class CaseItem(pytest.Item):
-    """A case to be run: it passes where the runtime conforms, and fails where it does not; unsupported is a failure like any other."""
+    """A case to be run: it passes where the runtime conforms, and fails where it does not; unsupported is a failure like any other.
 
-    def __init__(self, *, case: Case, **arguments: Any) -> None:
-        """The item of a case."""
+    What a list of expectations says of it is an expected failure, a strict one.
+    """
+
+    def __init__(self, *, case: Case, entry: Entry | None, **arguments: Any) -> None:
+        """The item of a case, and what the list says of it."""
         super().__init__(**arguments)
         self.case = case
+        self.entry = entry
 
     def runtest(self) -> None:
         """Run it in this process's worker, and judge."""
@@ -48,11 +53,16 @@ class CaseItem(pytest.Item):
         self.user_properties += [
             (name, value) for name in ("verdict", "ulp", "reading") if (value := getattr(result, name)) not in (None, "")
         ]
-        if not result.conforms:
-            raise Deviation(result)
+        listed = self.entry is not None and result.verdict in self.entry.verdicts
+        if listed and self.entry and not result.conforms:
+            pytest.xfail(self.entry.title)
+        if not listed and (self.entry or not result.conforms):
+            raise Deviation(result, f"listed as {self.entry.title}, but " if self.entry else "")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *arguments: Any, **more: Any) -> Any:
-        """What a reader needs of a deviation; of anything else, pytest's own traceback."""
+        """What a reader needs of a deviation, or of a runtime that can't be started again; of anything else, pytest's own traceback."""
+        if isinstance(excinfo.value, Unavailable):
+            return str(excinfo.value)
         if not isinstance(excinfo.value, Deviation):
             return super().repr_failure(excinfo, *arguments, **more)
         result = excinfo.value.result
@@ -72,15 +82,35 @@ class Cases(pytest.File):
 
     def collect(self) -> Iterator[CaseItem]:
         """Start the runtime, then give the items; a runtime that is not there is an error of the collection, not of every case."""
+        entries = [] if self.config.option.collectonly else self._entries(self._start())
+        cases = {case.id: case for case in axes.spread(generated.generate())}
+        listed: dict[str, Entry] = {}
+        for entry in entries:  # of several about a case, the first counts
+            listed |= dict.fromkeys(entry.listed(id for id in cases if id not in listed), entry)
+        for id, case in cases.items():
+            yield CaseItem.from_parent(self, name=id, case=case, entry=listed.get(id))
+
+    def _start(self) -> Isolated:
         name = self.config.getoption("--cypool-runtime", default=None)
         if name is None:
             raise self.CollectError("which runtime? --cypool-runtime NAME says it, as for `cypool check NAME`")
-        if not self.config.option.collectonly:
-            try:
-                runtime = Isolated(name, self.config.getoption("--cypool-timeout"))
-            except Unavailable as error:
-                raise self.CollectError(str(error)) from None
-            self.config.add_cleanup(runtime.close)
-            self.config.stash[RUNTIME] = runtime
-        for case in axes.spread(generated.generate()):
-            yield CaseItem.from_parent(self, name=case.id, case=case)
+        try:
+            runtime = Isolated(name, self.config.getoption("--cypool-timeout"))
+        except Unavailable as error:
+            raise self.CollectError(str(error)) from None
+        self.config.add_cleanup(runtime.close)
+        self.config.stash[RUNTIME] = runtime
+        return runtime
+
+    def _entries(self, runtime: Isolated) -> list[Entry]:
+        """What the list of expectations says of this version of the runtime; nothing where there is none."""
+        path = self.config.getoption("--cypool-expect")
+        if path is None:
+            return []
+        try:
+            expectations = read(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ListError) as error:
+            raise self.CollectError(f"--cypool-expect {path}: {error}") from None
+        if expectations.runtime not in (runtime.name, runtime.description.name):
+            raise self.CollectError(f"--cypool-expect {path} is for {expectations.runtime}, not for {runtime.name}")
+        return expectations.in_force(runtime.description.version)
