@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import cypool
+from cypool.cli import expecting
 from cypool.cli.selection import select
 from cypool.cli.terminal import render
 from cypool.conformance import axes, records, runner
@@ -119,6 +120,14 @@ def _write_bundles(
 @click.option(
     "--bundle", type=click.Path(path_type=Path), metavar="DIR", help="Write files for each finding there: see it, rerun it, file it."
 )
+@click.option(
+    "--expect",
+    "lists",
+    multiple=True,
+    metavar="FILE",
+    help=f"A list of what is expected of a runtime, which decides then; {expecting.SHIPPED!r}: those that come with cypool.",
+)
+@click.option("--update-expectations", is_flag=True, help="Bring each --expect FILE up to date, and say what changed.")
 @click.option("--gate", "gates", multiple=True, metavar="RUNTIME", help="Only this runtime decides the exit code; may be repeated.")
 @click.option("--installed", "all_installed", is_flag=True, help="Check every runtime that is installed, built in or registered, too.")
 def command(
@@ -134,6 +143,8 @@ def command(
     timeout: float,
     jsonl: Path | None,
     bundle: Path | None,
+    lists: Sequence[str],
+    update_expectations: bool,
     gates: Sequence[str],
     all_installed: bool,
 ) -> None:
@@ -144,7 +155,8 @@ def command(
 
     Each case is run at the first and at the last opset where its version is in force; the id of the latter ends in @ and the opset.
 
-    Exit code: 0 all conform, 1 one deviates (unsupported is a deviation), 2 wrong usage, 3 a runtime is not available.
+    Exit code: 0 all conform, 1 one deviates (unsupported is a deviation), 2 wrong usage, 3 a runtime is not available. Of a runtime that
+    has a list, by --expect: 0 all is as listed, 1 anything is not.
     """
     names = tuple(dict.fromkeys((*runtimes, *(installed() if all_installed else ())))) or ("cypool",)
     for gate in gates:
@@ -152,7 +164,8 @@ def command(
             raise click.UsageError(f"--gate {gate} is none of the runtimes of this run: {', '.join(names)}")
     _refuse_occupied(bundle)
     variants = tuple(dict.fromkeys(variants))
-    cases = select(globs, ops, types, functools.partial(axes.spread, every_opset=all_opsets, variants=variants))
+    spread = functools.partial(axes.spread, every_opset=all_opsets, variants=variants)
+    cases = select(globs, ops, types, spread)
     if min_cases is not None and len(cases) < min_cases:
         raise TooFew(f"{len(cases):,} cases are selected, fewer than --min-cases {min_cases}")
     criterion, tolerance = (onnx_tolerance, "onnx") if ulp is None else (within_ulps(ulp), f"{ulp} ULP")
@@ -174,6 +187,7 @@ def command(
                 records.rulings(cases),
                 records.computed(cases),
             )
+            expected = expecting.lists_of(lists, header, update_expectations)
             write = stack.enter_context(_writing(jsonl, header))
             done = stack.enter_context(_progress(len(cases) * len(names)))
             results = []
@@ -185,5 +199,10 @@ def command(
             raise NotAvailable(str(error)) from None
     console = Console()
     console.print(render(header, results, console))
+    if update_expectations:
+        known = {case.id for case in (select(spread=spread) if globs or ops or types else cases)}
+        expected = expecting.update(expected, header, results, known, console)
+    held = expecting.held(expected, header, results)
+    console.print(expecting.render(expected, header, held))
     deciding = gates or names
-    raise SystemExit(0 if all(result.conforms for result in results if result.runtime in deciding) else DEVIATES)
+    raise SystemExit(0 if all(expecting.well(name, results, held) for name in deciding) else DEVIATES)

@@ -6,6 +6,7 @@ Apart from the update, which decides what to change: here is all that knows of T
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ def cut(text: str) -> Blocks:
     if len(starts) != len(read(text).entries):
         raise ListError("only a list whose entries each begin with a line [[expect]] can be updated")
     blocks = Blocks([text[: starts[0] if starts else len(text)]], [])
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end in itertools.pairwise([*starts, len(text)]):
         entry = re.sub(r"(^[ \t]*(#.*)?\n)*([ \t]*(#.*)?)?\Z", "", text[start:end], flags=re.MULTILINE)
         blocks.entries.append(entry)
         blocks.between.append(text[start + len(entry) : end])

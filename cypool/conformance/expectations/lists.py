@@ -57,6 +57,16 @@ class Expectations:
         """The entries that are about this version of the runtime."""
         return [entry for entry in self.entries if within(version, entry.versions)]
 
+    def listed(self, version: str, ids: Iterable[str]) -> dict[str, Entry]:
+        """The entry that counts, for each id that is listed for this version: the first of those in force that list it."""
+        left = dict.fromkeys(ids)
+        found: dict[str, Entry] = {}
+        for entry in self.in_force(version):
+            for id in entry.listed(left):
+                del left[id]
+                found[id] = entry
+        return found
+
 
 def read(text: str) -> Expectations:
     """The list in a TOML file's text; ListError where it is none.

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from cypool.conformance import report
+from cypool.conformance.axes import base
 from cypool.conformance.expectations.globs import matching
 from cypool.conformance.expectations.lists import Entry, Expectations
 from cypool.conformance.records import Result
 
 NOT_LISTED = "not listed"
-CONFORMS = "listed, but it conforms"
 OTHERWISE = "listed, but as another verdict"
-TWICE = "listed twice"
+CONFORMS = "listed, but it conforms"
 NOTHING = "matches no case"
+BEHIND = "entries above it list all its cases"
+
+Known: TypeAlias = Callable[[], Collection[str]]
+"""The ids of all cases that there are, worked out when it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +36,35 @@ class Surprise:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What came of it: how many cases are as listed, by how many entries in force, and everything else. None is well."""
+    """What came of it: how many cases are as listed, how many entries are in force, and everything else. Nothing else is well."""
 
     listed: int
     entries: int
     surprises: tuple[Surprise, ...]
 
 
-def hold(expectations: Expectations, version: str, results: Sequence[Result], known: Callable[[], Collection[str]] = tuple) -> Held:
-    """Hold the results of one runtime, of that version, against its list.
+def hold(expectations: Expectations, version: str, results: Sequence[Result], known: Known = tuple) -> Held:
+    """Hold the results of one runtime, of that version, against its list. Of several entries that list a case the first counts.
 
-    ``known`` gives the ids of all cases that there are. It is called only where a glob matches none of the results, for a run may be of a
-    part of the cases: such a glob is a surprise where there is no such case at all.
+    ``known`` is called only where something in the list is about none of the results, for a run may be of a part of the cases: that is a
+    surprise where it is about no case at all.
     """
     entries = expectations.in_force(version)
     by_id = {result.case: result for result in results}
-    entry_of: dict[str, Entry] = {}
+    owner = expectations.listed(version, by_id)
     surprises: list[Surprise] = []
-    as_listed = 0
-    for entry in entries:
-        listed = [by_id[id] for id in entry.listed(by_id)]
-        right = [result for result in listed if result.verdict in entry.verdicts]
-        as_listed += len(right)
+    for place, entry in enumerate(entries):
+        listed = [by_id[id] for id in owner if owner[id] is entry]
         wrong = [result for result in listed if result.verdict not in entry.verdicts]
-        surprises += _surprises(CONFORMS, entry.title, (result for result in wrong if result.conforms))
         surprises += _surprises(OTHERWISE, entry.title, (result for result in wrong if not result.conforms))
-        surprises += _surprises(TWICE, entry.title, (result for result in listed if result.case in entry_of))
-        entry_of |= dict.fromkeys((result.case for result in listed), entry)
-    for finding in report.findings(result for result in results if not result.conforms and result.case not in entry_of):
-        surprises.append(Surprise(NOT_LISTED, ": ".join(filter(None, (finding.verdict, finding.name))), finding.results))
-    surprises += [Surprise(NOTHING, f"{glob} (of {entry.title})") for entry in entries for glob in idle(entry, by_id, known)]
-    order = NOT_LISTED, OTHERWISE, CONFORMS, TWICE, NOTHING
+        surprises += _surprises(CONFORMS, entry.title, (result for result in wrong if result.conforms))
+        surprises += [Surprise(NOTHING, f"{glob} (of {entry.title})") for glob in idle(entry, by_id, known)]
+        if not listed and behind(entry, entries[:place], by_id, known):
+            surprises.append(Surprise(BEHIND, entry.title))
+    for finding in report.findings(result for id, result in by_id.items() if id not in owner and not result.conforms):
+        surprises += _surprises(NOT_LISTED, ": ".join(filter(None, (finding.verdict, finding.name))), finding.results)
+    as_listed = sum(by_id[id].verdict in entry.verdicts for id, entry in owner.items())
+    order = NOT_LISTED, OTHERWISE, CONFORMS, NOTHING, BEHIND
     return Held(as_listed, len(entries), tuple(sorted(surprises, key=lambda surprise: order.index(surprise.kind))))
 
 
@@ -70,12 +73,27 @@ def _surprises(kind: str, text: str, results: Iterable[Result]) -> list[Surprise
     return [Surprise(kind, text, found)] if found else []
 
 
-def idle(entry: Entry, run: Iterable[str], known: Callable[[], Collection[str]]) -> list[str]:
+def idle(entry: Entry, run: Collection[str], known: Known) -> list[str]:
     """The globs of an entry that do nothing: they match no case of the run and none that there is, or an exception takes nothing off."""
     quiet = [glob for glob in entry.cases if not matching(run, [glob])]
     listed = matching(run, entry.cases)
     quiet += [glob for glob in entry.excepted if not matching(listed, [glob])]
-    if not quiet:
-        return []
-    listed = matching(known(), entry.cases)
-    return [glob for glob in quiet if not matching(listed, [glob])]
+    if quiet:
+        # most globs can be told by the cases themselves, which are fewer than their models
+        for there_is in ({base(id) for id in known()}, known()):
+            listed = matching(there_is, entry.cases)
+            quiet = [glob for glob in quiet if not matching(listed, [glob])]
+            if not quiet:
+                break
+    return quiet
+
+
+def behind(entry: Entry, above: Iterable[Entry], run: Collection[str], known: Known) -> bool:
+    """Whether other entries list all that this one lists in the run, and the same cases at all other opsets and in all variants."""
+    bases = {base(id) for id in entry.listed(run)}
+    if not bases:
+        return False
+    left = set(entry.listed([*run, *(id for id in known() if base(id) in bases)]))
+    for other in above:
+        left.difference_update(other.listed(left))
+    return not left
