@@ -60,9 +60,7 @@ def _suite(header: Header, runtime: str, version: str, results: Sequence[Result]
     if expectations is None:
         suite.add_testcases([_case(runtime, result, _told(result)) for result in results])
     else:
-        entries = {
-            id: entry for entry in expectations.in_force(properties["runtime version"]) for id in entry.listed(r.case for r in results)
-        }
+        entries = expectations.listed(str(properties["runtime version"]), (result.case for result in results))
         suite.add_testcases([_case(runtime, result, _held(result, entries.get(result.case))) for result in results])
     return suite
 
