@@ -63,6 +63,15 @@ def test_each_form_goes_where_it_is_told_and_nothing_else_is_said(folder: Path, 
     assert report_runs._bare(paths["html"].read_text(encoding="utf-8")) == kept("run.html")
 
 
+def test_junit_is_held_to_lists_of_expectations(folder: Path) -> None:
+    (folder / "blunt.toml").write_text(
+        'runtime = "blunt"\n[[expect]]\ncases = "*"\nverdict = "crashed"\nreason = "known"\n', encoding="utf-8"
+    )
+    document = ElementTree.fromstring(cypool("old.jsonl", "--junit", "-", "--expect", "blunt.toml", folder=folder).stdout)
+    assert [found.get("message") for found in document.iter("skipped")] == ["as listed: known"]
+    assert sum((found.get("message") or "").startswith("listed, but it conforms") for found in document.iter("failure")) == 2
+
+
 def test_a_dash_is_standard_output(folder: Path) -> None:
     assert cypool("old.jsonl", "--markdown", "-", folder=folder).stdout == kept("run.md")
 
@@ -94,6 +103,8 @@ def test_a_difference_in_which_nothing_broke_is_code_0(folder: Path) -> None:
         (["binary.jsonl"], "binary.jsonl: not the record of a run: "),
         (["empty.jsonl"], "empty.jsonl: not the record of a run: "),
         (["old.jsonl", "--html", "nowhere/page.html"], "nowhere/page.html: No such file or directory"),
+        (["old.jsonl", "--expect", "shipped"], "--expect goes with --junit"),
+        (["old.jsonl", "--junit", "-", "--expect", "nowhere.toml"], "--expect nowhere.toml: no such file"),
         (["--diff", "old.jsonl"], "--diff takes two FILEs, the old run and the new one"),
         (["--diff", "old.jsonl", "new.jsonl", "new.jsonl"], "--diff takes two FILEs"),
         (["--diff", "old.jsonl", "new.jsonl", "--html", "x.html"], "no option but --markdown"),

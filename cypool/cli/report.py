@@ -22,14 +22,24 @@ PATH = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 @click.option("--markdown", "markdown_path", type=PATH, metavar="PATH", help="Write Markdown there, fit for the summary of a CI job.")
 @click.option("--junit", "junit_path", type=PATH, metavar="PATH", help="Write JUnit XML there, a suite an operator-version.")
 @click.option("--html", "html_path", type=PATH, metavar="PATH", help="Write one page there that needs nothing else, not even a network.")
+@click.option("--expect", "lists", multiple=True, metavar="FILE", help="With --junit: a list of expectations, or shipped, as for check.")
 @click.option("--diff", is_flag=True, help="Report what changed from the first of two FILEs to the second.")
-def command(files: Sequence[Path], markdown_path: Path | None, junit_path: Path | None, html_path: Path | None, diff: bool) -> None:
+def command(
+    files: Sequence[Path],
+    markdown_path: Path | None,
+    junit_path: Path | None,
+    html_path: Path | None,
+    lists: Sequence[str],
+    diff: bool,
+) -> None:
     """Report on runs that `cypool check --jsonl FILE` kept; several stand side by side, as one run.
 
     Without an option that names a PATH, the report goes to the terminal. A PATH of - is standard output.
 
     Exit code: 0, or 2 for wrong usage; with --diff 1 where anything broke.
     """
+    if lists and not junit_path:
+        raise click.UsageError("--expect goes with --junit")
     runs = [_read(path) for path in files]
     if diff:
         if len(files) != 2 or junit_path or html_path:
@@ -41,9 +51,11 @@ def command(files: Sequence[Path], markdown_path: Path | None, junit_path: Path 
 
         _write(markdown_path, markdown(header, results))
     if junit_path:
+        from cypool.cli.expecting import lists_of
         from cypool.conformance.reports.junit import junit
 
-        _write(junit_path, junit(header, results))
+        found = lists_of(lists, header, update=False)
+        _write(junit_path, junit(header, results, {name: listed.expectations for name, listed in found.items()}))
     if html_path:
         from cypool.conformance.reports.page import page
 
