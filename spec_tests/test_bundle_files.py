@@ -141,7 +141,7 @@ class Fakes:
 
     def write(self, name, results, ulp=None):
         with closing(Isolated(f"fake_runtimes:{name}", 20)) as runtime:
-            return bundle.write_bundles(self.directory / name, runtime, results, SMALL, ulp)
+            return bundle.write_bundles(self.directory / name, runtime, results, ASKED, ulp)
 
     def __call__(self, name, ulp=None):
         return self.write(name, self.results(name, ulp), ulp)
@@ -165,6 +165,17 @@ def test_what_was_not_run_has_none(fakes, tmp_path):
         results = list(runner.run([runtime], [case]))
         assert [result.verdict for result in results] == ["not run"]
         assert bundle.write_bundles(tmp_path, runtime, results, [case], None) == []
+
+
+def test_the_example_is_the_smallest_that_is_not_empty(fakes):
+    chosen = sorted((case for case in ASKED if case.fault is None), key=lambda case: case.inputs[0].array.size)
+    sizes = [case.inputs[0].array.size for case in chosen]
+    assert sizes[0] == 0 < sizes[-1]
+    results = fakes.results("RaisesAtLoad", cases=[chosen[0], *chosen[-3:]])
+    (path,) = fakes.write("RaisesAtLoad", results)
+    assert bundle.read(path).case.inputs[0].array.size == sizes[-3]
+    (path,) = fakes.write("RaisesAtLoad", [result for result in results if result.elements == 0])
+    assert bundle.read(path).case.inputs[0].array.size == 0
 
 
 def test_a_crash_keeps_the_last_words_and_explains_no_silence(fakes):

@@ -19,7 +19,7 @@ from cypool.conformance.compare import NOT_RUN, criterion, judge
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.issue import Evidence, issue
 from cypool.conformance.records import Result
-from cypool.conformance.report import Finding, findings, of_runtime
+from cypool.conformance.report import findings, of_runtime
 from cypool.conformance.runner import request_of
 from cypool.conformance.runtimes.table import find
 from cypool.conformance.scripts import script
@@ -75,11 +75,17 @@ def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result],
     by_id = {case.id: case for case in cases}
     written = []
     for number, finding in enumerate((found for found in findings(results) if found.verdict != NOT_RUN), 1):
-        case = by_id[finding.example.case]
+        example, *others = sorted(finding.results, key=_worth)
+        case = by_id[example.case]
         evidence = _examine(runtime, case, request_of(case), ulp)
         written.append(directory / _slug(runtime.name) / f"{number:02}-{_slug(f'{finding.verdict} {finding.name}')}")
-        write_files(written[-1], _files(runtime.name, evidence, finding, ulp))
+        write_files(written[-1], _files(runtime.name, evidence, example, others, ulp))
     return written
+
+
+def _worth(result: Result) -> tuple[bool, int, int, str]:
+    """Small inputs first, those without any element last: there is little to see."""
+    return result.elements == 0, result.elements, len(result.case), result.case
 
 
 def _slug(text: str) -> str:
@@ -87,7 +93,7 @@ def _slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:80]
 
 
-def _files(runtime: str, evidence: Evidence, finding: Finding, ulp: int | None) -> dict[str, bytes]:
+def _files(runtime: str, evidence: Evidence, before: Result, others: Sequence[Result], ulp: int | None) -> dict[str, bytes]:
     """What a bundle consists of: what each file holds, by its path."""
     case, result = evidence.case, evidence.result
     text, arrays = script(f"{evidence.title} ({evidence.runtime})", find(runtime), case, evidence.place)
@@ -107,7 +113,7 @@ def _files(runtime: str, evidence: Evidence, finding: Finding, ulp: int | None) 
         **layout.tensor_files("got/output", evidence.outcome.outputs),
         **arrays,
         "reproduce.py": text.encode(),
-        "issue.md": issue(evidence, text, [*arrays], finding).encode(),
+        "issue.md": issue(evidence, text, [*arrays], before, others).encode(),
         REQUEST: request_of(case),
         RECORD: json.dumps(record, indent=1).encode() + b"\n",
     }

@@ -19,7 +19,7 @@ from cypool.conformance.compare import Judgement
 from cypool.conformance.excerpt import Excerpt
 from cypool.conformance.protocol import Description, Outcome
 from cypool.conformance.records import Result
-from cypool.conformance.report import LEGEND, Finding, shortened
+from cypool.conformance.report import LEGEND, shortened
 from cypool.conformance.scripts import Place
 
 NO_ANSWER = (compare.UNSUPPORTED, compare.CRASHED, compare.TIMED_OUT)
@@ -60,21 +60,21 @@ class Evidence:
         return f"{self.description.name} {self.description.version}".rstrip()
 
 
-def issue(evidence: Evidence, script: str, beside: Sequence[str], found: Finding) -> str:
-    """The text about a finding, of which the evidence is an example. ``beside`` are files that the script reads."""
-    return "\n".join(_lines(evidence, script, beside, found)) + "\n"
+def issue(evidence: Evidence, script: str, beside: Sequence[str], before: Result, others: Sequence[Result]) -> str:
+    """The text. The script reads the files ``beside`` it; ``before`` is what came of the case in the run, and ``others`` went the same way."""
+    return "\n".join(_lines(evidence, script, beside, before, others)) + "\n"
 
 
-def _lines(evidence: Evidence, script: str, beside: Sequence[str], found: Finding) -> Iterator[str]:
+def _lines(evidence: Evidence, script: str, beside: Sequence[str], before: Result, others: Sequence[Result]) -> Iterator[str]:
     case, result = evidence.case, evidence.result
     yield from (f"# {evidence.title}", "")
     opset = case.opset or case.version.since_version
     yield f"A model of opset {opset} with one `{case.version.op}`, element type {case.type}, on {evidence.runtime}."
     yield from (f"**{result.verdict.capitalize()}**: {LEGEND[result.verdict]}.", "")
     yield from _fenced("", [result.message or "no message"])
-    if (found.example.verdict, found.example.message) != (result.verdict, result.message):
+    if (before.verdict, before.message) != (result.verdict, result.message):
         yield from ("It is not the same every time. Before, among other cases, it was:", "")
-        yield from _fenced("", [f"{found.example.verdict}: {found.example.message}"])
+        yield from _fenced("", [f"{before.verdict}: {before.message}"])
     yield from ("## The model", "")
     yield from _fenced("", [onnx.printer.to_text(models.model(case)).rstrip()])
     yield from ("## The data", "")
@@ -87,7 +87,6 @@ def _lines(evidence: Evidence, script: str, beside: Sequence[str], found: Findin
     yield from ("## Seen with", "")
     yield f"- {evidence.runtime}, Python {platform.python_version()}, {platform.system()} on {platform.machine()}"
     yield f"- case `{case.id}` of cypool {cypool.__version__}"
-    others = sorted((other for other in found.results if other.case != case.id), key=lambda other: (other.elements, other.case))
     if others:
         more = "" if len(others) <= LISTED else f", and {len(others) - LISTED:,} more"
         yield f"- the same in {', '.join(f'`{other.case}`' for other in others[:LISTED])}{more}"
