@@ -33,13 +33,18 @@ os.execv(sys.argv[3], sys.argv[3:])
 """The browser reads from descriptor 3 and writes to 4: this puts the pipes there."""
 
 
+def program() -> str | None:
+    """The path of a browser, None where there is none."""
+    return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+
+
 class Browser:
     """One page in a browser of its own; what its console and its network are told is kept."""
 
     def __init__(self, profile: Path) -> None:
         """Start it with an empty profile in this folder."""
-        program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
-        assert program, f"these tests need a browser: none of {', '.join(PROGRAMS)} is installed"
+        path = program()
+        assert path, f"these tests need a browser: none of {', '.join(PROGRAMS)} is installed"
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
         command = [
@@ -48,7 +53,7 @@ class Browser:
             LAUNCH,
             str(theirs_in),
             str(theirs_out),
-            program,
+            path,
             *FLAGS,
             f"--user-data-dir={profile}",
             "about:blank",

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from browser import program
 from support import BUILDS, on_build
 
 from cypool.kernels.baseline import cpu
@@ -18,3 +19,12 @@ def pytest_sessionstart():
 def build(request):
     with on_build(request.param):
         yield request.param
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests that look at a page need a browser. Where there is none they are left out, and said to be; CI has to have one."""
+    if program() is None and "CI" not in os.environ:
+        looking = [item for item in items if "browser" in getattr(item, "fixturenames", ())]
+        if looking:
+            config.hook.pytest_deselected(items=looking)
+            items[:] = [item for item in items if item not in looking]
