@@ -32,6 +32,7 @@ class Isolated:
         self._seconds = seconds
         self.command = command or find(name).command
         self._process: Process | None = None
+        self._asked = 0  # of the process that there is
         self._gone = ""
         self.options: frozenset[str] = frozenset()
         self.description = self._start()
@@ -56,13 +57,18 @@ class Isolated:
         if answer.get("protocol") != PROTOCOL:
             process.close(encode({"cmd": "stop"}))
             raise self._unavailable(str(answer.get("message", f"it speaks protocol {answer.get('protocol')!r}, not {PROTOCOL}")))
-        self._process = process
+        self._process, self._asked = process, 0
         options = answer.get("options", ())
         self.options = frozenset(map(str, options)) if isinstance(options, list) else frozenset()
         return Description(str(answer.get("name", self.name)), str(answer.get("version", "")))
 
     def _unavailable(self, why: str) -> Unavailable:
         return Unavailable(f"runtime {self.name} is not available: {why} ({find(self.name).install})")
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the next case will be the first that its process is asked."""
+        return self._process is None or not self._asked
 
     def run(self, id: str, request: bytes) -> Outcome:
         """What comes of a ``run`` request that carries this id: ``not run`` where the worker was lost and does not start again."""
@@ -73,6 +79,7 @@ class Isolated:
             self._gone = str(error)
         if self._process is None:
             return Outcome("not run", message=self._gone)
+        self._asked += 1
         try:
             line, stderr = self._process.ask(request, self._seconds)
             try:

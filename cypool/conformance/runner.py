@@ -15,7 +15,7 @@ from contextlib import ExitStack, closing
 
 from cypool.conformance import models
 from cypool.conformance.case import Case
-from cypool.conformance.compare import Criterion, judge, onnx_tolerance
+from cypool.conformance.compare import CRASHED, Criterion, judge, onnx_tolerance
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.protocol import Outcome, run_request
 from cypool.conformance.records import Result
@@ -49,8 +49,9 @@ def run(
 ) -> Iterator[Result]:
     """The results, by runtime as given and then by case id, whatever the number of workers.
 
-    One runtime after the other is asked, by so many processes at once. ``done`` is called once for each result, as they come, from any
-    thread.
+    One runtime after the other is asked, by so many processes at once. Who reads where it should not lives or dies by what other cases left
+    in memory; so a case at which a process dies that had answered others is asked again of a fresh one, and what comes then counts, but a
+    pass does not. ``done`` is called once for each result, as they come, from any thread.
     """
     ordered = sorted(cases, key=lambda case: case.id)
     for runtime in runtimes:
@@ -58,10 +59,19 @@ def run(
 
 
 def _examine(criterion: Criterion, done: Callable[[], None], runtime: Isolated, case: Case) -> Result:
-    outcome = outcome_of(runtime, case)
-    result = Result.of(runtime.name, case, outcome, judge(case, outcome, criterion))
+    fresh = runtime.fresh
+    result = _ask(criterion, runtime, case)
+    if result.verdict == CRASHED and not fresh:
+        alone = _ask(criterion, runtime, case)
+        if not alone.conforms:
+            result = alone
     done()
     return result
+
+
+def _ask(criterion: Criterion, runtime: Isolated, case: Case) -> Result:
+    outcome = outcome_of(runtime, case)
+    return Result.of(runtime.name, case, outcome, judge(case, outcome, criterion))
 
 
 def _results(runtime: Isolated, cases: Sequence[Case], examine: Callable[[Isolated, Case], Result], workers: int) -> Iterator[Result]:

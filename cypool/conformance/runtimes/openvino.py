@@ -6,6 +6,7 @@ in words alone, by an exception that it raises for everything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -42,15 +43,17 @@ CLAIMS = ("No conversion rule found", "NotImplementedFailure", " operator only s
 """How it says that it lacks an operator or a type. All else that its importer refuses, an attribute's value say, it calls a failed
 conversion as well, but with a reason that is about the model."""
 
+NUMBERED = re.compile(r"\b([A-Z]\w*_)\d+\b")
+"""The names it gives to nodes, such as ``ReduceSum_41``: the numbers go on from model to model, so that no two runs would say the same."""
+
 
 @contextmanager
 def _claims_are_unsupported() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if any(claim in str(error) for claim in CLAIMS):
-            raise Unsupported(str(error)) from error
-        raise
+        message = NUMBERED.sub(r"\1#", str(error))
+        raise (Unsupported if any(claim in message for claim in CLAIMS) else RuntimeError)(message) from error
 
 
 def _to_ov(tensor: Tensor) -> ov.Tensor:
