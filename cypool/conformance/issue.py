@@ -61,7 +61,10 @@ class Evidence:
 
 
 def issue(evidence: Evidence, script: str, beside: Sequence[str], before: Result, others: Sequence[Result]) -> str:
-    """The text. The script reads the files ``beside`` it; ``before`` is what came of the case in the run, and ``others`` went the same way."""
+    """The text.
+
+    ``beside`` are files that the script reads, ``before`` is what came of the case in the run, and ``others`` went the same way.
+    """
     return "\n".join(_lines(evidence, script, beside, before, others)) + "\n"
 
 
