@@ -70,6 +70,7 @@ cdef inline power power_of(double p, Py_ssize_t size, bint paired) noexcept nogi
         result.whole = <int>p
     else:
         result.kind = ANY
+    result.first.unused = result.second.unused = result.third.unused = result.fourth.unused = 0
     result.squaring.whole = result.whole
     result.squaring.half = result.kind == HALVES
     return result
