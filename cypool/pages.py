@@ -85,7 +85,7 @@ def _records(kind: str, stated: dict[tuple[str, str], str]) -> str:
 def _ruling(operator: Operator, ruling: Ruling) -> Iterator[str]:
     yield f"### {ruling.id}"
     yield f"**{ruling.question}**"
-    yield ruling.choice
+    yield f"`{ruling.chosen}`: {ruling.choice}"
     if len(ruling.since_versions) < len(operator.versions):
         yield f"This holds for {', '.join(f'{operator.name}-{since}' for since in ruling.since_versions)}."
     yield f"*Why:* {ruling.evidence}"

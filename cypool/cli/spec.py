@@ -65,7 +65,7 @@ def diff(old: str, new: str) -> None:
 
 def _ruling(ruling: Ruling) -> Iterable[tuple[str, str]]:
     yield "question", ruling.question
-    yield "choice", ruling.choice
+    yield f"choice: {ruling.chosen}", ruling.choice
     yield "evidence", ruling.evidence
     for reading in ruling.readings:
         kind = "other reading" if reading.legitimate else "known fault"
