@@ -62,7 +62,7 @@ def test_neighbouring_versions_stand_side_by_side(operator: spec.Operator) -> No
 def test_every_ruling_and_reading_is_told(operator: spec.Operator) -> None:
     section = sections(pages.page(operator))["Rulings"]
     for ruling in {ruling.id: ruling for version in operator.versions for ruling in version.rulings}.values():
-        assert f"### {ruling.id}\n\n**{ruling.question}**\n\n{ruling.choice}\n" in section
+        assert f"### {ruling.id}\n\n**{ruling.question}**\n\n`{ruling.chosen}`: {ruling.choice}\n" in section
         for reading in ruling.readings:
             kind = "other reading" if reading.legitimate else "known fault"
             assert f"| {kind} | `{reading.name}` | {reading.text} | {', '.join(reading.followed_by)} |" in section

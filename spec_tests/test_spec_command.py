@@ -38,7 +38,8 @@ def test_show_states_every_fact_and_ruling_in_lines_of_three_fields(version: spe
         assert [thing, field, fact] in rows
     for ruling in version.rulings:
         assert [f"ruling {ruling.id}", "choice", " ".join(ruling.choice.split())] in rows
-        assert len([row for row in rows if row[0] == f"ruling {ruling.id}"]) == 3 + len(ruling.readings)
+        assert [f"ruling {ruling.id}", "chosen", ruling.chosen] in rows
+        assert len([row for row in rows if row[0] == f"ruling {ruling.id}"]) == 4 + len(ruling.readings)
 
 
 def test_diff_shows_what_changed_and_nothing_else() -> None:

@@ -65,7 +65,8 @@ def diff(old: str, new: str) -> None:
 
 def _ruling(ruling: Ruling) -> Iterable[tuple[str, str]]:
     yield "question", ruling.question
-    yield f"choice: {ruling.chosen}", ruling.choice
+    yield "chosen", ruling.chosen
+    yield "choice", ruling.choice
     yield "evidence", ruling.evidence
     for reading in ruling.readings:
         kind = "other reading" if reading.legitimate else "known fault"
