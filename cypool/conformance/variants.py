@@ -15,6 +15,7 @@ from onnx import TensorProto, helper
 from cypool.conformance import protos
 from cypool.conformance.case import Case
 from cypool.conformance.tensors import Tensor
+from cypool.spec.shapes import parse
 
 CONDITION = Tensor("condition", "bool", (), b"\1")
 DOMAIN = "cypool.local"
@@ -39,13 +40,16 @@ def _initializers(model: onnx.ModelProto, case: Case) -> None:
 
 
 def _symbolic(model: onnx.ModelProto, case: Case) -> None:
-    """Each dimension of an input gets a name of its own; those of an output are for the runtime to infer."""
-    for value in (*model.graph.input, *model.graph.output):
+    """Each dimension of an input gets a name of its own, but those that the standard fixes; outputs are for the runtime to infer."""
+    rules = dict(enumerate(parse(operand.shape).fixed for operand in case.version.inputs))
+    for position, value in enumerate(model.graph.input):
+        terms = rules.get(position, ())
+        for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
+            if axis >= len(terms) or not isinstance(terms[axis].what, int):
+                dimension.dim_param = f"{value.name}_{axis}"
+    for value in model.graph.output:
         for dimension in value.type.tensor_type.shape.dim:
             dimension.Clear()
-    for value in model.graph.input:
-        for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
-            dimension.dim_param = f"{value.name}_{axis}"
 
 
 def _if_branch(model: onnx.ModelProto, case: Case) -> None:
@@ -78,7 +82,7 @@ VARIANTS = {
     variant.name: variant
     for variant in (
         Variant("initializers", "every input is a constant in the model", _initializers, lambda case: ()),
-        Variant("symbolic", "no dimension of an input is stated, only their number", _symbolic),
+        Variant("symbolic", "no dimension of an input is stated that the standard leaves open", _symbolic),
         Variant("no-optimization", "the runtime is asked not to optimise the graph", options={"optimize": False}),
         Variant("if-branch", "the node stands in the branches of an If", _if_branch, lambda case: (*case.inputs, CONDITION)),
         Variant("function", "the node stands in a function of the model's own", _function),
