@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import re
+from pathlib import Path
 
 import onnx
 import pytest
 from all_cases import every, invalid, valid
 
+import cypool
 from cypool import spec
 from cypool.conformance import axes, models, variants
 from cypool.conformance.case import Case
@@ -70,6 +73,11 @@ def test_a_plain_case_at_its_first_opset_is_the_case_as_it_always_was() -> None:
         plain = next(axes.spread([case]))
         assert models.model(plain) == models.model(case)
         assert (plain.id, models.feeds(plain)) == (case.id, case.inputs)
+
+
+def test_the_page_tells_the_variants_as_the_command_does() -> None:
+    text = (Path(cypool.__file__).parent.parent / "docs/runtimes.md").read_text()
+    assert dict(re.findall(r"^\| `([a-z-]+)` \| ([^|]+) \|$", text, re.MULTILINE)) == {v.name: v.text for v in variants.VARIANTS.values()}
 
 
 def test_an_answer_is_computed_once_for_all() -> None:

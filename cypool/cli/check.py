@@ -114,7 +114,7 @@ def _write_bundles(
 @click.option(
     "--ulp", type=click.IntRange(min=0), metavar="N", help="Decide by distance, at most N representable values, not by ONNX's tolerance."
 )
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes a runtime; without it, one a processor.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes a runtime; without it, one a processor, up to 8.")
 @click.option("--timeout", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="Seconds for a case.")
 @click.option("--jsonl", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write every result there, as JSON lines.")
 @click.option(
@@ -191,7 +191,7 @@ def command(
             write = stack.enter_context(_writing(jsonl, header))
             done = stack.enter_context(_progress(len(cases) * len(names)))
             results = []
-            for result in runner.run(isolated, cases, criterion, done, workers or runner.processors()):
+            for result in runner.run(isolated, cases, criterion, done, workers or runner.default_workers()):
                 write(result)
                 results.append(result)
             _write_bundles(bundle, isolated, results, cases, ulp)

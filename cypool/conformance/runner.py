@@ -35,9 +35,9 @@ def outcome_of(runtime: Isolated, case: Case) -> Outcome:
     return runtime.run(case.id, request_of(case))
 
 
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def default_workers() -> int:
+    """One a processor that this process may use, up to 8: all are judged by one process, which more would wait for."""
+    return min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def run(
