@@ -43,6 +43,9 @@ CLAIMS = ("No conversion rule found", "NotImplementedFailure", " operator only s
 """How it says that it lacks an operator or a type. All else that its importer refuses, an attribute's value say, it calls a failed
 conversion as well, but with a reason that is about the model."""
 
+WRAPPING = re.compile(r"\A(?:(?:Exception from|Check 'false' failed|FrontEnd API failed|Model wasn't|-- \S+ with a message|Summary).*\n)+")
+"""The lines that stand before the reason, the same for most refusals: where it passed through, and that something failed."""
+
 NUMBERED = re.compile(r"\b([A-Z]\w*_)\d+\b")
 """The names it gives to nodes, such as ``ReduceSum_41``: the numbers go on from model to model, so that no two runs would say the same."""
 
@@ -52,7 +55,7 @@ def _claims_are_unsupported() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        message = NUMBERED.sub(r"\1#", str(error))
+        message = NUMBERED.sub(r"\1#", WRAPPING.sub("", str(error))).strip()
         raise (Unsupported if any(claim in message for claim in CLAIMS) else RuntimeError)(message) from error
 
 
