@@ -10,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
+pytestmark = [pytest.mark.timeout(1200), pytest.mark.xdist_group("wheel")]  # it compiles everything, once
+
 USE = """
 import sys, json
 import numpy as np
@@ -34,7 +36,6 @@ def wheel(tmp_path_factory):
     return path
 
 
-@pytest.mark.timeout(600)
 def test_a_clean_environment_needs_numpy_alone(wheel, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env" / "bin" / "python"
@@ -55,6 +56,12 @@ def test_a_clean_environment_needs_numpy_alone(wheel, tmp_path):
 def test_the_wheel_is_small_and_holds_what_it_should(wheel):
     assert wheel.stat().st_size < 3_000_000
     names = zipfile.ZipFile(wheel).namelist()
-    for needed in ("cypool/py.typed", "cypool/spec/data/GlobalLpPool.toml", "cypool/spec/schema.json"):
+    for needed in (
+        "cypool/py.typed",
+        "cypool/spec/data/GlobalLpPool.toml",
+        "cypool/spec/schema.json",
+        "cypool/conformance/reports/page.html.j2",
+        "cypool/conformance/expected/onnxruntime.toml",
+    ):
         assert needed in names
     assert not [name for name in names if name.startswith(("spec_tests", "benchmarks", "build")) or name.endswith((".c", ".pyx"))]
