@@ -165,6 +165,12 @@ def test_a_function_is_the_model_s_own() -> None:
     assert model.functions[0].opset_import[0].version == case.opset
 
 
+@pytest.mark.parametrize(("name", "format"), [("", 3), ("initializers", 4), ("function", 8)])
+def test_a_model_is_in_the_oldest_format_that_has_what_it_holds(name: str, format: int) -> None:
+    oldest = next(case for case in axes.spread(valid()[:1], variants=[name] if name else ()) if case.variant == name)
+    assert models.model(oldest).ir_version == format
+
+
 def test_a_graph_that_is_not_to_be_optimised_is_the_plain_one_asked_for_otherwise() -> None:
     case = in_variant(a_pool(), "no-optimization")
     plain = next(spread for spread in axes.spread([a_pool()]) if spread.opset == case.opset)
