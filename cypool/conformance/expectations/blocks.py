@@ -38,6 +38,8 @@ class Blocks:
         del self.entries[place]
         before = re.sub(r"([ \t]*#.*\n)+\Z", "", self.between.pop(place))
         self.between[place] = re.sub(r"\n{3,}", "\n\n", before + self.between[place])
+        if place == len(self.entries):
+            self.between[place] = re.sub(r"\n+\Z", "\n", self.between[place])
 
     def append(self, entry: str) -> None:
         """Put an entry after everything else, and an empty line before it."""

@@ -191,8 +191,8 @@ def _glob(fields: Sequence[str], kept: Sequence[bool]) -> str:
     head = "*" if texts[:2] == ["*", "*"] else "-".join(filter(None, texts[:2]))
     value, opset, variant = texts[-ENDS:]
     axes = "" if {opset, variant} <= {"*", ""} else opset + variant  # without them, a glob is about all opsets and variants
-    segments = [head, *filter(None, texts[2:-ENDS]), re.sub(r"\*+", "*", value + axes)]
-    return re.sub(r"(?<![^/])\*(/\*)+(?![^/])", "*", "/".join(filter(None, segments)))
+    segments = [head, *texts[2:-ENDS], value + axes]
+    return re.sub(r"\*(/?\*)+", "*", "/".join(filter(None, segments)))  # an open field is open to slashes, too
 
 
 def _literal(text: str) -> str:

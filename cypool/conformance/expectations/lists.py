@@ -6,7 +6,7 @@ Apart from what is done with one, so that whoever runs cases otherwise, a test r
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,57 +88,52 @@ def read(text: str) -> Expectations:
         record = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ListError(f"not TOML: {error}") from None
-    _check_keys("at the top", record, {"runtime": str, "versions": str, "expect": list}, {"runtime"})
-    default = record.get("versions", "")
-    return Expectations(
-        record["runtime"], tuple(_entry(f"entry {n}", entry, default) for n, entry in enumerate(record.get("expect", ()), 1))
-    )
+    tables = record.pop("expect", [])
+    top = _texts("at the top", record, {"runtime": True, "versions": False}, ())
+    _check_versions("at the top", top["versions"])
+    if not isinstance(tables, list):
+        raise ListError("at the top: write [[expect]] for an entry, in two brackets")
+    entries = [_entry(f"entry {number}", table, top["versions"]) for number, table in enumerate(tables, 1)]
+    return Expectations("".join(top["runtime"]), tuple(entries))
 
 
-KEYS = {"cases": (str, list), "except": (str, list), "verdict": (str, list), "reason": str, "issue": str, "versions": str}
-NEEDED = {"cases", "verdict", "reason"}
-
-
-def _entry(place: str, record: Any, versions: str) -> Entry:
-    if not isinstance(record, dict):
+def _entry(place: str, table: Any, versions: tuple[str, ...]) -> Entry:
+    if not isinstance(table, dict):
         raise ListError(f"{place} is no table: write [[expect]] above it")
-    _check_keys(place, record, KEYS, NEEDED)
-    entry = Entry(
-        _texts(place, "cases", record["cases"]),
-        _texts(place, "except", record.get("except", [])),
-        _texts(place, "verdict", record["verdict"]),
-        record["reason"],
-        record.get("issue", ""),
-        record.get("versions", versions),
-    )
-    for name, texts in (("cases", entry.cases), ("verdict", entry.verdicts), ("reason", entry.reason.strip())):
-        if not texts:
-            raise ListError(f"{place}: {name} is empty")
-    for verdict in entry.verdicts:
+    needed = {"cases": True, "except": False, "verdict": True, "reason": True, "issue": False, "versions": False}
+    texts = _texts(place, table, needed, ("cases", "except", "verdict"))
+    for verdict in texts["verdict"]:
         if verdict not in VERDICTS:
             raise ListError(f"{place}: {verdict!r} is no verdict; there are {', '.join(VERDICTS)}")
-    if CONFORMS.issuperset(entry.verdicts):
-        raise ListError(f"{place}: only what does not conform is listed, and {' or '.join(entry.verdicts)} does")
+    if CONFORMS.issuperset(texts["verdict"]):
+        raise ListError(f"{place}: only what does not conform is listed, and {' or '.join(texts['verdict'])} does")
+    _check_versions(place, texts["versions"])
+    reason, issue, limits = ("".join(texts[key] or default) for key, default in (("reason", ()), ("issue", ()), ("versions", versions)))
+    return Entry(texts["cases"], texts["except"], texts["verdict"], reason, issue, limits)
+
+
+def _texts(place: str, table: Mapping[str, Any], needed: Mapping[str, bool], lists: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The texts that a table holds for each key that it may have, and must where that is needed; in brackets where it may hold several."""
+    found = {}
+    for key in table:
+        if key not in needed:
+            raise ListError(f"{place}: unknown key {key!r}; there are {', '.join(needed)}")
+    for key, is_needed in needed.items():
+        if key not in table and is_needed:
+            raise ListError(f"{place}: {key} is missing")
+        value = table.get(key, [])
+        texts = value if isinstance(value, list) and (key in lists or key not in table) else [value]
+        if not all(isinstance(text, str) for text in texts):
+            raise ListError(f"{place}: {key} is {value!r}, not a text{' or a list of texts' if key in lists else ''}")
+        if not all(text.strip() for text in texts) or (is_needed and not texts):
+            raise ListError(f"{place}: {key} is empty, or has an empty text")
+        found[key] = tuple(texts)
+    return found
+
+
+def _check_versions(place: str, limits: Iterable[str]) -> None:
     try:
-        within("", entry.versions)
+        for limit in limits:
+            within("", limit)
     except ValueError as error:
         raise ListError(f"{place}: {error}") from None
-    return entry
-
-
-def _check_keys(place: str, record: Mapping[str, Any], known: Mapping[str, Any], needed: Iterable[str]) -> None:
-    for key in record:
-        if key not in known:
-            raise ListError(f"{place}: unknown key {key!r}; there are {', '.join(known)}")
-        if not isinstance(record[key], known[key]):
-            raise ListError(f"{place}: {key} is {record[key]!r}")
-    for key in needed:
-        if key not in record:
-            raise ListError(f"{place}: {key} is missing")
-
-
-def _texts(place: str, key: str, value: str | list[Any]) -> tuple[str, ...]:
-    texts = [value] if isinstance(value, str) else value
-    if not all(isinstance(text, str) for text in texts):
-        raise ListError(f"{place}: {key} is {value!r}")
-    return tuple(texts)

@@ -52,18 +52,18 @@ class _Plan:
 
 
 def update(
-    text: str, version: str, results: Sequence[Result], selectable: Collection[str] = (), known: Known = tuple
+    text: str, version: str, results: Sequence[Result], unasked: Collection[str] = (), known: Known = tuple
 ) -> tuple[str, list[Change]]:
     """The text of the list after a run of its runtime, of that version, and what changed.
 
     What is as listed stays so. What is listed and came out otherwise is taken off, and an entry of which nothing is left goes. A deviation
     that is not listed goes to the entry that has others of its family, else to a new entry. Entries that are about other versions are not
-    touched, nor what is said of cases that were not asked. ``selectable`` are the ids of those that the run could have been about at its
+    touched, nor what is said of cases that were not asked. ``unasked`` are the ids of those that the run could have been about at its
     opsets and in its variants; ``known`` gives all that there are.
     """
     blocks = cut(text)
     by_id = {result.case: result for result in results}
-    puzzle = Puzzle({*by_id, *selectable})
+    puzzle = Puzzle({*by_id, *unasked})
     entries = read(text).entries
     plans = _plans(entries, version, by_id, puzzle.ids)
     new = _adopt(plans, results)
@@ -129,7 +129,7 @@ def _rewritten(plan: _Plan, puzzle: Puzzle, above: set[str], quiet: Collection[s
     matched = {glob: set(matching(reach, [glob])) for glob in plan.entry.cases if glob not in quiet}
     untainted = {glob: ids for glob, ids in matched.items() if ids <= plan.target}
     in_part = {glob: ids for glob, ids in matched.items() if ids & plan.target or not ids}  # none at all: it is about other runs
-    ways = [way for kept in (untainted, in_part) if (way := _completed(kept, plan.target, reach | above, above, puzzle)) is not None]
+    ways = [way for kept in (in_part, untainted) if (way := _completed(kept, plan.target, reach | above, above, puzzle)) is not None]
     globs, but = min(ways, key=lambda way: len(way[0]) + len(way[1]))
     listed = matching(puzzle.ids, globs)
     excepted = [glob for glob in excepted if matching(listed, [glob]) or not matching(puzzle.ids, [glob])]

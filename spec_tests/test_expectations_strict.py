@@ -1,0 +1,112 @@
+"""A run held against a list: every way in which something is not as listed, and that nothing else is."""
+
+from __future__ import annotations
+
+import pytest
+from report_runs import result
+
+from cypool.conformance.compare import VERDICTS
+from cypool.conformance.expectations.lists import read
+from cypool.conformance.expectations.strict import BEHIND, CONFORMS, NOT_LISTED, NOTHING, OTHERWISE, Held, hold
+
+CASES = ("A-1/float/ramp", "A-1/float/ramp@9", "A-1/float/nan", "A-2/float/ramp")
+
+
+def held(verdicts: dict[str, str], *entries: str, version: str = "1.0", known: tuple[str, ...] = ()) -> Held:
+    """A run of these verdicts, all other cases passing, against a list of these entries, each without its reason."""
+    text = "\n".join(['runtime = "mine"', *(f'[[expect]]\nreason = "why"\n{entry}' for entry in entries)])
+    results = [result("mine", case, verdicts.get(case, "pass")) for case in CASES]
+    return hold(read(text), version, results, lambda: (*CASES, *known))
+
+
+def kinds(found: Held) -> list[tuple[str, str, list[str]]]:
+    return [(surprise.kind, surprise.text, [about.case for about in surprise.results]) for surprise in found.surprises]
+
+
+NAN_IS_WRONG = 'cases = "*/nan"\nverdict = "wrong value"'
+
+
+def test_as_listed_is_well() -> None:
+    assert held({"A-1/float/nan": "wrong value"}, NAN_IS_WRONG) == Held(1, 1, ())
+
+
+def test_without_entries_all_conform_or_it_is_not_well() -> None:
+    assert held({}) == Held(0, 0, ())
+    assert kinds(held({"A-1/float/nan": "wrong value"})) == [(NOT_LISTED, "wrong value", ["A-1/float/nan"])]
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in VERDICTS if verdict not in ("pass", "reads it differently")])
+def test_any_deviation_that_is_not_listed_is_told_whatever_it_is(verdict: str) -> None:
+    found = held({"A-1/float/nan": "wrong value", "A-2/float/ramp": verdict}, NAN_IS_WRONG)
+    assert kinds(found) == [(NOT_LISTED, verdict, ["A-2/float/ramp"])]
+    assert found.listed == 1
+
+
+def test_another_reading_need_not_be_listed() -> None:
+    assert held({"A-2/float/ramp": "reads it differently"}).surprises == ()
+
+
+@pytest.mark.parametrize("verdict", ["pass", "reads it differently"])
+def test_what_is_listed_and_conforms_is_told(verdict: str) -> None:
+    assert kinds(held({"A-1/float/nan": verdict}, NAN_IS_WRONG)) == [(CONFORMS, "wrong value: why", ["A-1/float/nan"])]
+
+
+def test_one_of_many_cases_of_a_glob_that_conforms_is_told() -> None:
+    found = held({"A-1/float/ramp": "error", "A-1/float/nan": "error"}, 'cases = "A-1/*"\nverdict = "error"')
+    assert kinds(found) == [(CONFORMS, "error: why", ["A-1/float/ramp@9"])]
+    assert found.listed == 2
+
+
+def test_another_verdict_than_the_listed_one_is_told() -> None:
+    assert kinds(held({"A-1/float/nan": "crashed"}, NAN_IS_WRONG)) == [(OTHERWISE, "wrong value: why", ["A-1/float/nan"])]
+
+
+@pytest.mark.parametrize("verdict", ["pass", "crashed"])
+def test_where_several_verdicts_are_listed_each_will_do(verdict: str) -> None:
+    entry = 'cases = "*/nan"\nverdict = ["pass", "crashed"]'
+    assert held({"A-1/float/nan": verdict}, entry) == Held(1, 1, ())
+    assert kinds(held({"A-1/float/nan": "timed out"}, entry)) == [(OTHERWISE, "pass or crashed: why", ["A-1/float/nan"])]
+
+
+def test_a_glob_that_matches_nothing_is_told_though_others_of_its_entry_do() -> None:
+    found = held({"A-1/float/nan": "wrong value"}, 'cases = ["*/nan", "*/nam"]\nverdict = "wrong value"')
+    assert kinds(found) == [(NOTHING, "*/nam (of wrong value: why)", [])]
+
+
+def test_an_exception_that_takes_nothing_off_is_told() -> None:
+    entry = 'cases = "A-1/float/nan"\nexcept = ["A-2/*"]\nverdict = "wrong value"'
+    assert kinds(held({"A-1/float/nan": "wrong value"}, entry)) == [(NOTHING, "A-2/* (of wrong value: why)", [])]
+
+
+def test_a_glob_about_cases_of_other_runs_is_well_where_there_are_such() -> None:
+    entries = NAN_IS_WRONG, 'cases = ["B-1/*", "*+symbolic"]\nexcept = "B-1/*@9"\nverdict = "error"'
+    known = "B-1/float/ramp", "B-1/float/ramp@9", "A-1/float/nan+symbolic"
+    assert held({"A-1/float/nan": "wrong value"}, *entries, known=known) == Held(1, 2, ())
+    found = held({"A-1/float/nan": "wrong value"}, *entries, known=known[:1])
+    assert [text for _, text, _ in kinds(found)] == ["*+symbolic (of error: why)", "B-1/*@9 (of error: why)"]
+
+
+def test_an_entry_for_other_versions_is_not_looked_at() -> None:
+    entries = NAN_IS_WRONG, 'cases = ["no such", "*/ramp"]\nverdict = "error"\nversions = "<1"'
+    assert held({"A-1/float/nan": "wrong value"}, *entries) == Held(1, 1, ())
+    assert held({}, *entries, version="0.9").entries == 2
+
+
+def test_of_two_entries_about_a_case_the_first_counts() -> None:
+    rest = 'cases = "A-1/*"\nverdict = "error"'
+    verdicts = {"A-1/float/nan": "wrong value", "A-1/float/ramp": "error", "A-1/float/ramp@9": "error"}
+    assert held(verdicts, NAN_IS_WRONG, rest) == Held(3, 2, ())
+    assert kinds(held(verdicts, rest, NAN_IS_WRONG)) == [(OTHERWISE, "error: why", ["A-1/float/nan"]), (BEHIND, "wrong value: why", [])]
+
+
+def test_an_entry_behind_others_in_this_run_is_well_where_it_counts_in_another() -> None:
+    first = 'cases = ["A-1/float/nan"]\nexcept = ["*+symbolic"]\nverdict = "wrong value"'
+    assert held({"A-1/float/nan": "wrong value"}, first, NAN_IS_WRONG, known=("A-1/float/nan+symbolic",)) == Held(1, 2, ())
+
+
+def test_what_is_not_listed_is_told_by_finding_the_worst_first() -> None:
+    found = held({"A-1/float/nan": "unsupported", "A-1/float/ramp": "wrong value", "A-2/float/ramp": "wrong value"})
+    assert kinds(found) == [
+        (NOT_LISTED, "wrong value", ["A-1/float/ramp", "A-2/float/ramp"]),
+        (NOT_LISTED, "unsupported", ["A-1/float/nan"]),
+    ]
