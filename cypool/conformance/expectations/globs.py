@@ -10,7 +10,7 @@ import fnmatch
 import functools
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -36,16 +36,22 @@ def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(fnmatch.translate(glob) for glob in globs) or r"(?!)")
 
 
-def matching(ids: Iterable[str], globs: Iterable[str]) -> list[str]:
-    """The ids that one of the globs matches: the whole id, or the whole of it without opset and variant.
+def matcher(globs: Iterable[str]) -> Callable[[str], bool]:
+    """A function that says whether one of the globs matches an id: the whole of it, or the whole of it without opset and variant.
 
     ``*`` is any text, slashes too, ``?`` a character, ``[12]`` one of these.
 
-    >>> matching(["MaxRoiPool-1/float/odd", "MaxRoiPool-1/float/odd@21", "MaxRoiPool-22/float/odd"], ["MaxRoiPool-?/*/odd"])
-    ['MaxRoiPool-1/float/odd', 'MaxRoiPool-1/float/odd@21']
+    >>> matches = matcher(["MaxRoiPool-?/*/odd", "*@28"])
+    >>> [matches(id) for id in ("MaxRoiPool-1/float/odd", "MaxRoiPool-1/float/odd@21", "MaxRoiPool-22/float/odd")]
+    [True, True, False]
     """
     match = _compiled(tuple(globs)).match
-    return [id for id in ids if match(id) or match(base(id))]
+    return lambda id: bool(match(id) or match(base(id)))
+
+
+def matching(ids: Iterable[str], globs: Iterable[str]) -> list[str]:
+    """The ids that one of the globs matches."""
+    return list(filter(matcher(globs), ids))
 
 
 class Puzzle:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from cypool.conformance import report
 from cypool.conformance.axes import base
-from cypool.conformance.expectations.globs import matching
+from cypool.conformance.expectations.globs import matcher
 from cypool.conformance.expectations.lists import Entry, Expectations
 from cypool.conformance.records import Result
 
@@ -75,17 +75,9 @@ def _surprises(kind: str, text: str, results: Iterable[Result]) -> list[Surprise
 
 def idle(entry: Entry, run: Collection[str], known: Known) -> list[str]:
     """The globs of an entry that do nothing: they match no case of the run and none that there is, or an exception takes nothing off."""
-    quiet = [glob for glob in entry.cases if not matching(run, [glob])]
-    listed = matching(run, entry.cases)
-    quiet += [glob for glob in entry.excepted if not matching(listed, [glob])]
-    if quiet:
-        # most globs can be told by the cases themselves, which are fewer than their models
-        for there_is in ({base(id) for id in known()}, known()):
-            listed = matching(there_is, entry.cases)
-            quiet = [glob for glob in quiet if not matching(listed, [glob])]
-            if not quiet:
-                break
-    return quiet
+    within = matcher(entry.cases)
+    quiet = [glob for glob in (*entry.cases, *entry.excepted) if not any(map(matcher([glob]), filter(within, run)))]
+    return [glob for glob in quiet if not any(map(matcher([glob]), filter(within, known())))]
 
 
 def behind(entry: Entry, above: Iterable[Entry], run: Collection[str], known: Known) -> bool:
