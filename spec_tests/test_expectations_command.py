@@ -127,8 +127,9 @@ def test_a_file_that_is_no_list_or_for_another_runtime_is_refused_before_anythin
     assert (done.code, done.stdout, done.stderr) == (2, "", f"cypool: --expect {file}: at the top: runtime is missing\n")
 
 
-def test_cypool_ships_no_list_for_itself_and_one_for_each_of_three_runtimes() -> None:
-    assert sorted(shipped()) == ["onnxruntime", "openvino", "tract"]
+def test_cypool_ships_no_list_for_itself_and_one_for_runtimes_that_deviate() -> None:
+    assert {"onnxruntime", "tract"} <= set(shipped())
+    assert "cypool" not in shipped()
     for name, text in shipped().items():
         assert read(text).runtime == name
 
