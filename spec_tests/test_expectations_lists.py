@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from cypool.conformance.expectations.lists import ListError, read
@@ -40,6 +43,15 @@ def test_versions_at_the_top_are_those_of_entries_that_say_none() -> None:
     assert [entry.versions for entry in expectations.entries] == [">=2", "<2"]
     assert expectations.in_force("2.1") == [expectations.entries[0]]
     assert expectations.in_force("1.9") == [expectations.entries[1]]
+
+
+def test_the_example_of_the_page_is_a_list_and_its_table_has_every_key() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "expectations.md").read_text(encoding="utf-8")
+    example = page.partition("```toml\n")[2].partition("```")[0]
+    assert [len(read(example).in_force(version)) for version in ("1.9", "2.3", "2.4")] == [0, 3, 2]
+    with pytest.raises(ListError) as error:
+        read(a_list("[[expect]]\nx = 1"))
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == str(error.value).partition("there are ")[2].split(", ")
 
 
 def test_a_list_may_be_empty() -> None:
