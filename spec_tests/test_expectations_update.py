@@ -107,6 +107,11 @@ def test_a_deviation_of_a_family_that_an_entry_has_goes_there() -> None:
     assert changes == ["changed: wrong value: NaN is lost\n  + B-1/float/odd/nan"]
 
 
+def test_a_new_glob_stands_before_the_first_that_is_greater() -> None:
+    new, _ = updated(run({"A-1/float/odd/nan": "wrong value"} | AS_LISTED))
+    assert new == LIST.replace('cases = [\n  "A-1', 'cases = [\n  "A-1/float/odd/nan",\n  "A-1')
+
+
 def test_any_other_deviation_gets_an_entry_of_its_own_that_asks_for_its_reason() -> None:
     new, changes = updated(run({"inf": "crashed"} | AS_LISTED, said="killed by SIGFPE"))
     added = '\n[[expect]]\ncases = ["*/float/*/inf"]\nverdict = "crashed"\n'
@@ -194,6 +199,20 @@ def test_entries_about_variants_stay_when_a_run_has_none() -> None:
     text = LIST + '\n[[expect]]\ncases = ["*+symbolic"]\nverdict = "load error"\nreason = "shapes"\n'
     known = [*CASES, "A-1/float/rank2/ramp+symbolic"]
     assert updated(run(AS_LISTED), text, known=lambda: known) == (text, [])
+
+
+def test_globs_about_variants_stay_when_others_of_their_entry_change() -> None:
+    text = LIST.replace('cases = ["*/double/*"]', 'cases = ["*+symbolic", "*/double/*"]')
+    known = [*CASES, "A-1/float/rank2/ramp+symbolic"]
+    new, changes = updated(run(AS_LISTED | {"B-1/double/odd/inf": "pass"}), text, known=lambda: known)
+    assert changes == ["changed: unsupported: there is no double\n  + except B-1/double/odd/inf"]
+    assert '"*+symbolic"' in new
+
+
+def test_what_an_entry_above_lists_of_the_same_case_needs_no_exception() -> None:
+    top = '\n[[expect]]\ncases = "*@9"\nverdict = "crashed"\nreason = "nine"\n'
+    new, _ = updated(run({"A-1/float/odd/nan": "error", "@9": "crashed"}), f'runtime = "mine"\n{top}')
+    assert [(entry.cases, entry.excepted) for entry in read(new).entries] == [(("*@9",), ()), (("A-1/float/odd/nan",), ())]
 
 
 def test_a_case_at_its_first_opset_alone_is_listed_with_an_exception_for_the_others() -> None:

@@ -131,7 +131,7 @@ class Puzzle:
         """At most so many globs that match all the wanted and none of the others; None where it finds none."""
         pairs = zip(self._groupings, self._sayable, strict=True)
         clean = [(np.bincount(groups[others], minlength=len(sayable)) == 0) & sayable for groups, sayable in pairs]
-        found: dict[str, Mask] = {}
+        found: list[str] = []
         left = wanted.copy()
         while left.any():
             counts = [np.bincount(groups[left], minlength=len(of)) * of for groups, of in zip(self._groupings, clean, strict=True)]
@@ -144,12 +144,8 @@ class Puzzle:
             if (matched & others).any():  # what is open may hold slashes
                 clean[best][group] = False
             else:
-                found[glob] = matched & wanted
+                found.append(glob)
                 left &= ~matched
-        for glob in list(found):
-            rest = [mask for other, mask in found.items() if other != glob]
-            if rest and not (wanted & ~np.logical_or.reduce(rest)).any():
-                del found[glob]
         return sorted(found)
 
     def _tightest(self, members: Mask) -> str:
