@@ -175,6 +175,21 @@ def test_an_exception_without_a_use_any_more_goes() -> None:
     assert changes == ["changed: unsupported: there is no double\n  - B-1/double/*\n  - except B-1/double/odd/*"]
 
 
+def test_a_case_that_went_to_an_entry_above_leaves_nothing_behind() -> None:
+    above = '[[expect]]\ncases = "B-1/double/odd/inf"\nverdict = "wrong value"\nreason = "above"\n\n'
+    below = '[[expect]]\ncases = "A-1/float/odd/nan"\nverdict = "wrong shape"\nreason = "below"\n'
+    results = run({"A-1/float/odd/nan": "wrong value", "B-1/double/odd/inf": "wrong value"})
+    new, changes = updated(results, f'runtime = "mine"\n\n{above}{below}')
+    assert [entry.cases for entry in read(new).entries] == [("A-1/float/odd/nan", "B-1/double/odd/inf")]
+    assert [change.partition(":")[0] for change in changes] == ["changed", "removed"]
+
+
+def test_a_list_in_one_line_is_broken_where_it_gets_several_globs() -> None:
+    text = 'runtime = "mine"\n\n[[expect]]\ncases = ["B-1/double/odd/inf"]\nverdict = "error"\nreason = "no"\n'
+    new, _ = updated(run({"A-1/float/odd/nan": "error", "B-1/double/odd/inf": "error"}), text)
+    assert 'cases = [\n    "A-1/float/odd/nan",\n    "B-1/double/odd/inf",\n]\n' in new
+
+
 def test_an_entry_behind_others_goes() -> None:
     text = LIST + '\n[[expect]]\ncases = "B-1/double/odd/*"\nverdict = "error"\nreason = "late"\n'
     new, changes = updated(run(AS_LISTED), text)

@@ -18,8 +18,6 @@ from tomlkit.items import Array
 from cypool.conformance.expectations.lists import ListError, read
 
 HEADER = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\][ \t]*(#.*)?$", re.MULTILINE)
-LONGEST = 140
-"""A line that is longer is broken, a glob a line."""
 
 
 @dataclass(slots=True)
@@ -101,10 +99,10 @@ def _array(globs: Sequence[str]) -> Array:
 
 def _put(array: Any, globs: Sequence[str]) -> None:
     """Make an array hold these globs: those that it has not, each before the first that is greater."""
+    if len(globs) > 1 and "\n" not in array.as_string():
+        array.multiline(True)
     for glob in set(array) - set(globs):
         array.remove(glob)
     for glob in globs:
         if glob not in array:
             array.insert(bisect.bisect(list(array), glob), glob)
-    if len(array.as_string()) > LONGEST and "\n" not in array.as_string():
-        array.multiline(True)

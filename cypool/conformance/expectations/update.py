@@ -127,13 +127,14 @@ def _rewritten(plan: _Plan, puzzle: Puzzle, above: set[str], quiet: Collection[s
     excepted = [glob for glob in plan.entry.excepted if glob not in quiet and not matching(plan.target, [glob])]
     reach = set(puzzle.ids) - set(matching(puzzle.ids, excepted)) - above
     matched = {glob: set(matching(reach, [glob])) for glob in plan.entry.cases if glob not in quiet}
-    untainted = {glob: ids for glob, ids in matched.items() if ids <= plan.target}
-    in_part = {glob: ids for glob, ids in matched.items() if ids & plan.target or not ids}  # none at all: it is about other runs
+    # a glob that matches no case of this run at all is about other runs
+    in_part = {glob: ids for glob, ids in matched.items() if ids & plan.target or not matching(puzzle.ids, [glob])}
+    untainted = {glob: ids for glob, ids in in_part.items() if ids <= plan.target}
     ways = [way for kept in (in_part, untainted) if (way := _completed(kept, plan.target, reach | above, above, puzzle)) is not None]
     globs, but = min(ways, key=lambda way: len(way[0]) + len(way[1]))
     listed = matching(puzzle.ids, globs)
     excepted = [glob for glob in excepted if matching(listed, [glob]) or not matching(puzzle.ids, [glob])]
-    return _in_order(plan.entry.cases, globs), _in_order(plan.entry.excepted, [*excepted, *but])
+    return sorted({*globs}), sorted({*excepted, *but})
 
 
 def _completed(
@@ -152,11 +153,6 @@ def _others(target: set[str], reach: Iterable[str], above: set[str]) -> set[str]
     """What globs for these ids may not match. They may match the same cases at other opsets and in variants where an entry above does."""
     same = {base(id) for id in target}
     return {id for id in reach if id not in target and not (id in above and base(id) in same)}
-
-
-def _in_order(before: Sequence[str], after: Collection[str]) -> list[str]:
-    """Those that were there in their places, then the others."""
-    return [*(glob for glob in before if glob in after), *sorted(set(after) - set(before))]
 
 
 def _entry(family: Family, members: Sequence[Result], puzzle: Puzzle, above: set[str]) -> Entry:
