@@ -74,12 +74,19 @@ def test_valid_and_invalid_cases_that_have_fewer_fields_go_together() -> None:
     assert solved(set(INVALID), ids) == (["A-1/float/invalid/*"], [])
 
 
-def test_what_is_neither_wanted_nor_other_may_be_matched_but_is_in_no_exception() -> None:
+def test_what_is_neither_wanted_nor_other_may_be_matched() -> None:
     wanted = {id for id in IDS if id.startswith("A-1/float/rank2/") and "+" not in id}
     others = {id for id in IDS if not id.startswith("A-1/")} | {"A-1/float/odd/p1/nan"}
     found = Puzzle(IDS).cover(wanted, others)
     assert wanted <= listed(IDS, found)
     assert not listed(IDS, found) & others
+
+
+def test_exceptions_leave_alone_what_is_spared() -> None:
+    ids = ["A-1/v/1", "A-1/w/1", "A-1/x/1", "A-1/y/1", "A-1/z/1", "A-1/z/1@9"]
+    puzzle = Puzzle(ids)
+    assert puzzle.cover(ids[:4], [ids[4]]) == (["A-1/*"], ["A-1/z/1"])
+    assert puzzle.cover(ids[:4], [ids[4]], spared=[ids[5]]) == (ids[:4], [])
 
 
 def test_globs_without_exceptions_are_not_there_where_only_the_opset_tells_cases_apart() -> None:

@@ -85,11 +85,11 @@ class Puzzle:
         refined: Groups = np.unique(groups * len(self.ids) + self._columns[place], return_inverse=True)[1]
         return refined
 
-    def cover(self, wanted: Collection[str], others: Collection[str]) -> tuple[list[str], list[str]]:
+    def cover(self, wanted: Collection[str], others: Collection[str], spared: Collection[str] = ()) -> tuple[list[str], list[str]]:
         """Few globs that match every id that is wanted, and few for the exceptions from these, so that none of the others is left.
 
-        Ids that are neither may be matched, and are in no exception. The globs are not the fewest, which would take too long to find, but
-        each step takes what matches most.
+        What is ``spared`` may be matched, but no exception is about it; of all further ids nothing is asked. The globs are not the fewest,
+        which would take too long to find, but each step takes what matches most.
 
         >>> ids = ["A-1/x/ramp", "A-1/x/nan", "A-1/x/ramp@21", "A-1/x/nan@21", "A-1/y/ramp", "A-1/y/nan", "B-1/y/inf"]
         >>> Puzzle(ids).cover(ids[:4], ids[4:])
@@ -98,15 +98,16 @@ class Puzzle:
         (['*-1/*'], ['A-1/x/*@21*'])
         """
         right, wrong = self._mask(wanted), self._mask(others)
+        safe = right | self._mask(spared)
         # what matches an id matches the same case at other opsets and in variants: where these are wrong, nothing but an exception helps
-        taken_off = self._solve(wrong & np.isin(self._bases, list(wanted)), ~wrong)
+        taken_off = self._solve(wrong & np.isin(self._bases, list(wanted)), safe)
         globs = self._solve(right, wrong & ~self._matched(taken_off))
         assert taken_off is not None and globs is not None  # ids themselves would do
         best = globs, taken_off
         for glob in self._broadest(right, wrong):
             inside = self._matched([glob])
             fewest = len(best[0]) + len(best[1])
-            excepted = self._solve(inside & wrong, ~wrong, fewest - 2)
+            excepted = self._solve(inside & wrong, safe, fewest - 2)
             # further globs match nothing wrong, and exceptions nothing else: the two do not meet
             further = excepted and self._solve(right & ~inside, wrong & ~self._matched(excepted), fewest - 2 - len(excepted))
             if excepted and further is not None:

@@ -145,7 +145,7 @@ def _completed(
     taken_off = puzzle.pure(inside - target, target)
     if taken_off is None:
         return None
-    further, but = puzzle.cover(target - inside, _others(target, reach, above))
+    further, but = puzzle.cover(target - inside, _others(target, reach, above), target & inside)
     return [*kept, *further], [*taken_off, *but]
 
 
