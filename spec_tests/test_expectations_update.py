@@ -130,9 +130,9 @@ def test_an_empty_list_becomes_one_entry_a_family() -> None:
     assert {(entry.verdicts, entry.cases) for entry in entries} == {
         (("error",), ("*/inf", "C-1/x/ramp")),
         (("error",), ("C-1/y/ramp",)),
-        (("unsupported",), ("A-1/double/*/nan", "A-1/double/*/ramp")),
-        (("unsupported",), ("A-2/double/*/nan", "A-2/double/*/ramp")),
-        (("unsupported",), ("B-1/double/*/nan", "B-1/double/*/ramp")),
+        (("unsupported",), ("A-1/double/*",)),
+        (("unsupported",), ("A-2/double/*",)),
+        (("unsupported",), ("B-1/double/*",)),
     }
     assert len(changes) == 5
 
@@ -243,7 +243,7 @@ def test_inline_tables_are_refused_and_nothing_is_lost() -> None:
         update('runtime = "mine"\nexpect = [{cases = "a", verdict = "error", reason = "b"}]\n', "1", [])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(VERDICTS), min_size=len(CASES), max_size=len(CASES)), st.data())
 def test_after_any_run_the_run_is_as_listed_and_so_it_is_after_the_next(verdicts: list[str], data: st.DataObject) -> None:
     results = [result("mine", case, verdict) for case, verdict in zip(CASES, verdicts, strict=True)]

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cypool.conformance import report
-from cypool.conformance.axes import base
 from cypool.conformance.expectations.blocks import cut, edited, written
 from cypool.conformance.expectations.family import Family, families
 from cypool.conformance.expectations.globs import Puzzle, matching
@@ -123,42 +122,37 @@ def _adopt(plans: Mapping[int, _Plan], results: Sequence[Result]) -> dict[Family
 
 
 def _rewritten(plan: _Plan, puzzle: Puzzle, above: set[str], quiet: Collection[str]) -> tuple[list[str], list[str]]:
-    """The globs and exceptions with which the entry lists what it is to list: what it has, as far as that makes a short list."""
+    """The globs and exceptions with which the entry lists what it is to list: what it has, as far as that makes a short list.
+
+    They may match what entries above list, whose word counts.
+    """
     excepted = [glob for glob in plan.entry.excepted if glob not in quiet and not matching(plan.target, [glob])]
     reach = set(puzzle.ids) - set(matching(puzzle.ids, excepted)) - above
     matched = {glob: set(matching(reach, [glob])) for glob in plan.entry.cases if glob not in quiet}
     # a glob that matches no case of this run at all is about other runs
     in_part = {glob: ids for glob, ids in matched.items() if ids & plan.target or not matching(puzzle.ids, [glob])}
     untainted = {glob: ids for glob, ids in in_part.items() if ids <= plan.target}
-    ways = [way for kept in (in_part, untainted) if (way := _completed(kept, plan.target, reach | above, above, puzzle)) is not None]
+    ways = [way for kept in (in_part, untainted) if (way := _completed(kept, plan.target, reach, puzzle)) is not None]
     globs, but = min(ways, key=lambda way: len(way[0]) + len(way[1]))
     listed = matching(puzzle.ids, globs)
     excepted = [glob for glob in excepted if matching(listed, [glob]) or not matching(puzzle.ids, [glob])]
     return sorted({*globs}), sorted({*excepted, *but})
 
 
-def _completed(
-    kept: Mapping[str, set[str]], target: set[str], reach: set[str], above: set[str], puzzle: Puzzle
-) -> tuple[list[str], list[str]] | None:
+def _completed(kept: Mapping[str, set[str]], target: set[str], reach: set[str], puzzle: Puzzle) -> tuple[list[str], list[str]] | None:
     """The globs that are kept and further ones for what they do not match, and exceptions from both, where there are such."""
     inside = set().union(*kept.values())
     taken_off = puzzle.pure(inside - target, target)
     if taken_off is None:
         return None
-    further, but = puzzle.cover(target - inside, _others(target, reach, above), target & inside)
+    further, but = puzzle.cover(target - inside, reach - target, target & inside)
     return [*kept, *further], [*taken_off, *but]
-
-
-def _others(target: set[str], reach: Iterable[str], above: set[str]) -> set[str]:
-    """What globs for these ids may not match. They may match the same cases at other opsets and in variants where an entry above does."""
-    same = {base(id) for id in target}
-    return {id for id in reach if id not in target and not (id in above and base(id) in same)}
 
 
 def _entry(family: Family, members: Sequence[Result], puzzle: Puzzle, above: set[str]) -> Entry:
     """A new entry for results of one family; somebody has to write its reason yet."""
     ids = {result.case for result in members}
-    cases, excepted = puzzle.cover(ids, _others(ids, puzzle.ids, above))
+    cases, excepted = puzzle.cover(ids, set(puzzle.ids) - ids - above)
     verdict, name, _ = family
     example = report.Finding(verdict, name, tuple(members)).example
     told = ": ".join(filter(None, (name, example.case, report.shortened(example.message, 40, 80))))
