@@ -112,6 +112,7 @@ def _answer(
     return tuple(Tensor.of(operand.name, output) for operand, output in zip(version.outputs, outputs, strict=True))
 
 
+@functools.cache
 def _regimes(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
     """The labels of each attribute's values."""
     more: Mapping[str, tuple[AttributeValue, ...]] = _module(version.op).ATTRIBUTES

@@ -5,9 +5,10 @@ Apart from the cases because it is pure combinatorics: it knows labels only. Gre
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
-from itertools import combinations, product
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations, product
 from typing import NamedTuple, TypeAlias
 
 Axes: TypeAlias = Mapping[str, Sequence[str]]
@@ -17,7 +18,7 @@ Meeting: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Constraint(NamedTuple):
-    """What labels of some axes may go together; ``allows`` is given their labels, in this order."""
+    """What labels of some axes may go together; ``allows`` is given their labels, in this order, whatever other constraints say of them."""
 
     axes: tuple[str, ...]
     allows: Callable[..., bool]
@@ -41,49 +42,77 @@ def covering(
     """
     order = list(axes)
     sorted_groups = [tuple(sorted(group, key=order.index)) for group in groups]
-    groups_of = {axis: [group for group in sorted_groups if axis in group] for axis in order}
-    open_: dict[Meeting, None] = {}
-    for group in sorted_groups:
-        open_.update(dict.fromkeys(tuple(zip(group, labels, strict=True)) for labels in product(*(axes[axis] for axis in group))))
+    open_ = _Open(tuple(zip(group, labels, strict=True)) for group in sorted_groups for labels in product(*(axes[axis] for axis in group)))
     chosen: list[Choice] = []
     used: Counter[tuple[str, str]] = Counter()
 
-    def preference(axis: str, label: str, choice: Choice) -> tuple[int, bool, int]:
-        filled = {**choice, axis: label}
-        gain = sum(
-            tuple((other, filled[other]) for other in group) in open_
-            for group in groups_of[axis]
-            if all(other in filled for other in group)
-        )
-        return -gain, label in sparing, used[axis, label]
+    @functools.cache
+    def permitted(constraint: Constraint, axis: str, others: Meeting) -> frozenset[str]:
+        """The labels of an axis that a constraint lets go with those of all its other axes."""
+        return frozenset(label for label in axes[axis] if allowed({**dict(others), axis: label}, [constraint]))
 
-    while open_:
-        target = next(iter(open_))
-        del open_[target]
-        choice = _complete(dict(target), axes, constraints, preference)
+    def complete(choice: Choice) -> Choice | None:
+        """The choice with all axes, each with the most preferred label that leads anywhere; None where the constraints allow none."""
+        axis = next((axis for axis in order if axis not in choice), None)
+        if axis is None:
+            return choice
+        possible = set(axes[axis])
+        for constraint in constraints:
+            if (others := _others(constraint.axes, axis, choice)) is not None:
+                possible &= permitted(constraint, axis, others)
+        gains: Counter[str] = Counter()
+        for group in sorted_groups if possible else ():
+            if (others := _others(group, axis, choice)) is not None:
+                gains.update(open_.labels(axis, others))
+        ranked = sorted(axes[axis], key=lambda label: (-gains[label], label in sparing, used[axis, label]))  # of equals, the first
+        found = (complete({**choice, axis: label}) for label in ranked if label in possible)
+        return next((choice for choice in found if choice is not None), None)
+
+    while open_.meetings:
+        target = next(iter(open_.meetings))
+        open_.close(target)
+        choice = complete(dict(target)) if allowed(dict(target), constraints) else None
         if choice is None:  # the constraints forbid it
             continue
         chosen.append({axis: choice[axis] for axis in order})
         used.update(choice.items())
         for group in sorted_groups:
-            open_.pop(tuple((axis, choice[axis]) for axis in group), None)
+            open_.close(tuple((axis, choice[axis]) for axis in group))
     return sorted(chosen, key=lambda choice: [axes[axis].index(choice[axis]) for axis in order])
 
 
-def _complete(
-    choice: Choice, axes: Axes, constraints: Sequence[Constraint], preference: Callable[[str, str, Choice], tuple[int, bool, int]]
-) -> Choice | None:
-    """The choice with all axes filled in, each with the most preferred label that leads anywhere; None where the constraints allow none."""
-    if not allowed(choice, constraints):
+def _others(group: Sequence[str], axis: str, choice: Choice) -> Meeting | None:
+    """What the axis meets in this group, where it is one of it and all others have labels."""
+    if axis not in group or not all(other in choice for other in group if other != axis):
         return None
-    axis = next((axis for axis in axes if axis not in choice), None)
-    if axis is None:
-        return choice
-    for label in sorted(axes[axis], key=lambda label: preference(axis, label, choice)):  # stable: of equals, the first
-        found = _complete({**choice, axis: label}, axes, constraints, preference)
-        if found is not None:
-            return found
-    return None
+    return tuple([(other, choice[other]) for other in group if other != axis])
+
+
+class _Open:
+    """The meetings that are still to come, in order; and by all labels but one, which labels they lack."""
+
+    def __init__(self, meetings: Iterable[Meeting]) -> None:
+        self.meetings = dict.fromkeys(meetings)
+        self._labels: defaultdict[tuple[str, Meeting], set[str]] = defaultdict(set)
+        for axis, rest, label in chain.from_iterable(map(_without_one, self.meetings)):
+            self._labels[axis, rest].add(label)
+
+    def labels(self, axis: str, rest: Meeting) -> set[str]:
+        """Which labels of an axis are still to meet these of other axes."""
+        return self._labels[axis, rest]
+
+    def close(self, meeting: Meeting) -> None:
+        """Take one off, if it is there."""
+        if meeting in self.meetings:
+            del self.meetings[meeting]
+            for axis, rest, label in _without_one(meeting):
+                self._labels[axis, rest].discard(label)
+
+
+def _without_one(meeting: Meeting) -> Iterator[tuple[str, Meeting, str]]:
+    """Each axis of a meeting, the meeting without it, and its label."""
+    for i, (axis, label) in enumerate(meeting):
+        yield axis, meeting[:i] + meeting[i + 1 :], label
 
 
 def allowed(choice: Choice, constraints: Sequence[Constraint]) -> bool:

@@ -47,29 +47,27 @@ def rulings(choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Ma
         return ["empty-plane"]
     rows = x.reshape(math.prod(x.shape[:2]), -1)
     finite = rows[np.isfinite(rows).all(axis=1)]
-    with np.errstate(all="ignore"):
-        estimate = _estimate(np.abs(finite.astype(np.float64)), p).astype(x.dtype)
-
-    def apart(reading: str) -> bool:
-        (other,) = global_lp_pool(finite[:, None], p=p, reading=reading)
-        return _far_apart(other.reshape(-1), estimate)
-
+    norms = _estimate(np.abs(finite), p)
+    (naive,) = global_lp_pool(finite[:, None], p=p, reading="naive")
     found = {
         "rank": not 3 <= x.ndim <= 5,
         "nan-and-inf": len(finite) < len(rows),
-        "sign": math.isfinite(p) and p % 2 != 0 and (finite < 0).any() and apart("no-abs"),
+        "sign": math.isfinite(p) and p % 2 != 0 and (finite < 0).any() and _far_apart(_estimate(finite, p), norms),
         "sum-or-mean": choice["values"] in ("ramp", "all-equal") and x.size > len(rows) and p <= 100,
-        "accumulation": apart("naive"),
-        "overflow-to-inf": np.isinf(estimate).any(),
+        "accumulation": _far_apart(naive.reshape(-1), norms),
+        "overflow-to-inf": np.isinf(norms).any(),
     }
     return [ruling for ruling, touched in found.items() if touched]
 
 
-def _estimate(magnitudes: Array, p: float) -> Array:
-    """The norms to about 12 digits, far enough from what the oracle does."""
-    top = magnitudes.max(axis=1, initial=0.0)
-    sums = np.power(magnitudes / np.where(top, top, 1.0)[:, None], p).sum(axis=1)
-    return np.asarray(top if math.isinf(p) else np.where(top, top * np.power(sums, 1 / p), 0.0))
+def _estimate(rows: Array, p: float) -> Array:
+    """The roots of the sums of powers to about 12 digits, far enough from what the oracle does; of signed ones NaN where there is none."""
+    wide = rows.astype(np.float64)
+    top = np.abs(wide).max(axis=1, initial=0.0)
+    with np.errstate(all="ignore"):
+        sums = np.power(wide / np.where(top, top, 1.0)[:, None], p).sum(axis=1)
+        estimate = top if math.isinf(p) else np.where(top, top * np.power(sums, 1 / p), 0.0)
+        return np.asarray(estimate).astype(rows.dtype)
 
 
 def _far_apart(a: Array, b: Array) -> bool:

@@ -67,7 +67,9 @@ def constraints(version: Version, attributes: Mapping[str, Mapping[str, Attribut
         return shape not in EMPTY and any(boxes.parting_extents(size, count, DTYPES[type]) for size, count in sizes)
 
     def parts_products(type: str, shape: str, rois: str, scale: str) -> bool:
-        return rois != "parting-products" or all(boxes.parting_coordinates(size, scales[scale], DTYPES[type]) for size in SHAPES[shape][2:])
+        if rois != "parting-products" or scales[scale] == tiniest:
+            return rois != "parting-products"
+        return all(boxes.parting_coordinates(size, scales[scale], DTYPES[type]) for size in SHAPES[shape][2:])
 
     def is_far(type: str, rois: str, scale: str) -> bool:
         return rois != "far" or -FORMATS[DTYPES[type]].lowest * scales[scale] > 2.0**31
