@@ -92,9 +92,13 @@ def describe(case: Case, opsets: Iterable[int] = ()) -> dict[str, Any]:
 def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
     """The case that ``describe`` and ``files`` were made from; ``read`` gives what a file of its directory holds, by its path.
 
-    Its inputs are what is fed to its model. Answers are read when they are asked for. KeyError where a fact is missing, ValueError where a
-    file is not what it should be, and what ``read`` raises.
+    Inputs and attributes are those of the operator's node, wherever in the model it stands, be they fed or constants. Answers are read when
+    they are asked for. KeyError where a fact is missing, ValueError where a file is not what it should be, and what ``read`` raises.
     """
+    model = onnx.load_model_from_string(read(MODEL))
+    node = _node(model, facts["operator"])
+    constants = [protos.from_bytes(tensor.SerializeToString(), tensor.name) for tensor in model.graph.initializer]
+    given = {tensor.name: tensor for tensor in (*_tensors(read, f"{DATA}/input", facts["inputs"]), *constants)}
 
     def answer(reading: str | None) -> tuple[Tensor, ...]:
         where = DATA if reading is None else f"readings/{reading}"
@@ -105,8 +109,8 @@ def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
         facts["id"],
         spec.version(f"{facts['operator']}-{facts['version']}"),
         facts["type"],
-        _tensors(read, f"{DATA}/input", facts["inputs"]),
-        tuple(_attributes(onnx.load_model_from_string(read(MODEL)), facts["operator"])),
+        tuple(given[name] for name in node.input),
+        tuple(_attributes(node)),
         frozenset(facts["tags"]),
         tuple(facts["ruling"]),
         () if fault else tuple(reading["name"] for reading in facts["readings"]),
@@ -127,8 +131,18 @@ def _tensors(read: Callable[[str], bytes], stem: str, names: Iterable[str]) -> t
     return tuple(found)
 
 
-def _attributes(model: onnx.ModelProto, op: str) -> Iterator[tuple[str, TypedValue]]:
-    for attribute in (attribute for node in model.graph.node if node.op_type == op for attribute in node.attribute):
+def _node(model: onnx.ModelProto, op: str) -> onnx.NodeProto:
+    """The node of that operator: in the graph, in a function, or in a branch of a node."""
+    nodes = [*model.graph.node, *(node for function in model.functions for node in function.node)]
+    nodes += [inner for node in model.graph.node for attribute in node.attribute for inner in attribute.g.node]
+    for node in nodes:
+        if node.op_type == op:
+            return node
+    raise ValueError(f"{MODEL} holds no {op}")
+
+
+def _attributes(node: onnx.NodeProto) -> Iterator[tuple[str, TypedValue]]:
+    for attribute in node.attribute:
         value = helper.get_attribute_value(attribute)
         plain = value.decode() if isinstance(value, bytes) else tuple(value) if isinstance(value, list) else value
         yield attribute.name, TypedValue(AttributeProto.AttributeType.Name(attribute.type), plain)
