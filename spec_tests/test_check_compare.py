@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cypool import spec
-from cypool.conformance import compare
+from cypool.conformance import cases, compare, suspects
 from cypool.conformance.case import Case
 from cypool.conformance.compare import AS_RULED, judge, near, onnx_tolerance, ulp_distance, within_ulps
 from cypool.conformance.protocol import Outcome
@@ -226,3 +226,43 @@ def test_one_silence_tells_nothing_of_another() -> None:
 def test_a_legitimate_reading_is_preferred_where_a_fault_gives_the_same() -> None:
     both = case(tensor(1.0), rulings=("silence",), faulty=tensor(2.0), another=tensor(2.0))
     assert judge(both, ok(tensor(2.0))).verdict == "reads it differently"
+
+
+def real(id: str) -> Case:
+    """The case of that id, as it is generated."""
+    return next(case for case in cases.generate([id.partition("-")[0]]) if case.id == id)
+
+
+def test_a_wrong_answer_is_held_against_the_faults_of_other_silences_too() -> None:
+    asked = real("GlobalLpPool-2/double/rank4/p1/near-underflow")
+    assert "float32" not in asked.alternatives
+    (expected,) = asked.expected
+    found = judge(asked, ok(Tensor.of("Y", np.zeros_like(expected.array))))
+    assert (found.verdict, found.reading, found.readings) == ("wrong value", "float32", {"double-precision": ("float32",)})
+    assert found.message.endswith("elements wrong; known fault: float32")
+
+
+def test_of_several_faults_at_once_each_is_named() -> None:
+    asked = real("GlobalLpPool-2/float/7x7/p7/random")
+    x = asked.inputs[0].array.astype(np.float64)
+    signed_mean = (x**7).mean(axis=(2, 3), keepdims=True)
+    with np.errstate(invalid="ignore"):
+        found = judge(asked, ok(Tensor.of("Y", (signed_mean ** (1 / 7)).astype(np.float32))))
+    assert (found.verdict, found.reading) == ("wrong value", "mean+no-abs")
+    assert found.readings == {"sum-or-mean": ("mean",), "sign": ("no-abs",)}
+    assert found.message.endswith("; known faults: mean, no-abs")
+
+
+def test_a_wrong_shape_is_held_against_no_fault() -> None:
+    asked = real("GlobalLpPool-2/float/7x7/p7/random")
+    found = judge(asked, ok(Tensor.of("Y", asked.expected[0].array[..., 0])))
+    assert (found.verdict, found.reading, found.readings) == ("wrong shape", "", {})
+
+
+def test_suspects_are_faults_alone_then_together_and_no_legitimate_readings() -> None:
+    for version in spec.versions():
+        legitimate = {reading.name for ruling in version.rulings for reading in ruling.readings if reading.legitimate}
+        found = list(suspects.suspects(version))
+        assert not any(legitimate & set(names) for names in found)
+        assert [len(names) for names in found] == sorted(len(names) for names in found)
+        assert ("float32",) in found and len(set(found)) == len(found)

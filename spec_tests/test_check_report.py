@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 
 import pytest
@@ -87,6 +88,16 @@ def test_a_pass_is_no_finding_and_a_difference_is_one() -> None:
 def test_a_wrong_value_on_a_silence_names_it() -> None:
     (found,) = report.findings([result("x", "MaxRoiPool-1/float/a", "wrong value", rulings=("nan", "rank"))])
     assert found.name == "on nan, rank"
+
+
+def test_a_finding_of_several_faults_names_and_explains_each() -> None:
+    both = result("x", "MaxRoiPool-1/float/a", "wrong value", reading="wide+naive", readings={"sum": ("naive",), "type": ("wide",)})
+    (found,) = report.findings([both])
+    assert found.name == "type: wide, sum: naive"
+    more = Ruling("type", "?", "own", "", (Reading("wide", "as double", ("bad",), False),), (1, 22))
+    header = dataclasses.replace(HEADER, rulings={"MaxRoiPool": (*RULINGS["MaxRoiPool"], more)})
+    assert header.explain(found.name) == "as double one by one"
+    assert header.explain("on sum, type") == header.explain("") == ""
 
 
 def test_what_was_let_through_is_named_by_its_ruling_or_else_by_the_fault() -> None:

@@ -214,8 +214,50 @@ def test_plain_accumulation_overflows_underflows_and_loses_ones():
     assert lp([300, 300], 2, "float16", reading="naive") == 424.25  # float32 holds the squares
 
 
+def test_doubles_as_floats_lose_digits_and_what_is_beyond_their_range():
+    largest = float(np.finfo(np.float32).max)
+    assert lp([0.1], 1, "double") == 0.1 and lp([0.1], 1, "double", reading="float32") == float(np.float32(0.1))
+    assert [lp([x], 2, "double", reading="float32") for x in (1e300, -math.inf, 1e-300)] == [largest, largest, 0]
+    assert lp([3e38, 3e38], 2, "double", reading="float32") == largest  # a result beyond the range of float is held to it too
+    assert math.isnan(lp([1, math.nan], 2, "double", reading="float32"))
+    assert lp([1e-30, 1e-30], 2, "double", reading="float32") == pytest.approx(math.sqrt(2) * 1e-30, rel=1e-6)
+    assert lp([1e-30, 1e-30], 2, "double", reading="float32+naive") == 0
+
+
+@pytest.mark.parametrize("type", ["float16", "bfloat16", "float"])
+def test_other_types_have_nothing_to_lose_in_float(type):
+    assert lp([300, 0.1], 2, type, reading="float32") == lp([300, 0.1], 2, type)
+
+
+def test_sums_in_16_bits_overflow_where_the_result_does_not():
+    assert lp([300, 300], 2, "float16", reading="narrow") == math.inf and lp([300, 300], 2, "bfloat16", reading="narrow") == 424
+    assert lp([2048, 1, 1], 1, "float16", reading="narrow") == 2048  # where 1 is half a step
+    assert lp([3, 2], 2**40, "float16", reading="narrow") == 1  # inf ** (1/inf)
+    assert lp([3e38, 4], 1, "float", reading="narrow") == lp([3e38, 4], 1, "float", reading="naive")
+
+
+def test_a_root_of_16_bits_misses_large_sums():
+    assert 46700 < lp([46900], 3, "float16", reading="rounded-root") < 46850  # 1/3 is 0.3333 there
+    assert lp([46900], 2, "float16", reading="rounded-root") == lp([46900], 2, "float16")
+
+
+def test_faults_add_up():
+    assert lp([-1, 2], 3, reading="mean+no-abs") == float(np.float32(3.5 ** (1 / 3)))
+    assert lp([1, -3], 1, reading="mean+no-abs") == -1 and lp([3, -4], 2, reading="mean+no-abs") == lp([3, 4], 2, reading="mean")
+    assert math.isnan(lp([1, -3], 3, reading="mean+no-abs")) and math.isnan(lp([], 2, reading="mean+no-abs"))
+    assert lp([1e30, 1e30], 2, reading="mean+naive") == math.inf and lp([3, 3], 2, reading="mean+naive") == 3
+    assert lp([-1e30, 1e30], 3, reading="no-abs") == 0 and math.isnan(lp([-1e30, 1e30], 3, reading="no-abs+naive"))
+    assert lp([-300, 200], 1, "float16", reading="mean+no-abs+narrow") == -50
+
+
+def test_what_can_be_followed_at_once_is_said_fewest_first():
+    joined = oracle.combined(spec.version("GlobalLpPool-2"))
+    assert {"float32+naive", "mean+no-abs", "mean+no-abs+narrow"} <= set(joined)
+    assert [name.count("+") for name in joined] == sorted(name.count("+") for name in joined)
+
+
 def test_an_unknown_reading_is_refused_with_those_there_are():
-    with pytest.raises(ValueError, match=r"GlobalLpPool-2: no answer for the reading 'exact', only for mean, naive, no-abs"):
+    with pytest.raises(ValueError, match=r"-2: no answer for the reading 'exact', only for float32, mean, .*, rounded-root$"):
         lp([1], 1, reading="exact", version="GlobalLpPool-2")
 
 

@@ -169,6 +169,22 @@ def test_doubles_are_doubles_unless_read_as_floats():
     assert along(x, 0, 1, type="double", reading="float32") == [float(np.finfo(np.float32).min)]
 
 
+def test_floats_have_no_double_infinity_nor_its_digits():
+    largest = float(np.finfo(np.float32).max)
+    for elements in ((math.inf, 1), (1e300, 1)):
+        assert along(row(*elements), 0, 1, type="double", reading="float32") == [largest]
+    assert along(row(-math.inf, -math.inf), 0, 1, type="double", reading="float32") == [-largest]
+    assert along(row(0.1, 0), 0, 1, type="double", reading="float32") == [float(np.float32(0.1))]
+    assert along(RAMP, 0.49999999999999994, 0, type="double") == [1.0]
+    assert along(RAMP, 0.49999999999999994, 0, type="double", reading="float32") == [2.0]  # as a float, it is a half
+
+
+def test_a_runtime_may_have_floats_and_another_fault():
+    x = row(1, math.nan, math.inf)
+    assert math.isnan(along(x, 0, 2, type="double", reading="float32")[0])
+    assert along(x, 0, 2, type="double", reading="float32+only-first") == [float(np.finfo(np.float32).max)]
+
+
 def test_far_coordinates_lie_where_they_say_unless_wrapped():
     assert along(RAMP, 1, 2.0**40) == [16.0] and along(RAMP, 1, 2.0**40, reading="wrap") == [2.0]
     assert along(RAMP, -(2.0**40), 2.0**33) == [16.0] and along(RAMP, -(2.0**40), 2.0**33, reading="wrap") == [0.0]

@@ -77,6 +77,12 @@ def test_a_wrong_value_of_no_reading_is_none_recorded() -> None:
     assert (followed.name, followed.legitimate, followed.text) == ("none recorded", False, "")
 
 
+def test_a_fault_of_another_ruling_explains_a_wrong_value_and_counts_there() -> None:
+    elsewhere = result("some", CASE, "wrong value", reading="never", readings={"nan": ("never",)}, rulings=("p-range",))
+    header = Header("", {}, 2, "onnx", {}, {"MaxRoiPool": (RANGE, NAN)}, ("never",))
+    assert [str(followed) for followed in fingerprint(header, [COMPUTES, elsewhere])] == ["nan: never"]
+
+
 def test_invalid_cases_tell_whether_a_limit_is_kept() -> None:
     refused, accepted = (result("some", CASE, verdict, fault="x", **ON_NAN) for verdict in ("pass", "accepted what is invalid"))
     assert words(refused) == ["nan: wins"]

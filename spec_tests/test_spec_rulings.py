@@ -12,6 +12,8 @@ RULINGS = {
         "sum-or-mean": ["mean"],
         "p-range": ["any-p"],
         "accumulation": ["naive"],
+        "double-precision": ["float32"],
+        "half-precision": ["narrow", "rounded-root"],
         "overflow-to-inf": [],
         "nan-and-inf": [],
         "rank": ["no-rank-2", "at-most-5"],
@@ -89,3 +91,13 @@ def test_the_numbers_that_the_rulings_on_norms_name() -> None:
     assert "float [1e30, 1e30] gives 1.4142135e30, float16 [300, 300] gives 424.25" in _evidence("GlobalLpPool", "accumulation")
     assert np.float32(math.sqrt(2) * float(np.float32(1e30))) == np.float32(1.4142135e30)
     assert np.float16(math.hypot(300, 300)) == 424.25
+
+
+def test_the_numbers_that_the_rulings_on_precision_name() -> None:
+    text = _evidence("GlobalLpPool", "half-precision")
+    assert "float16 [300, 300] gives inf" in text and "90000 is no float16" in text
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.float16(90000)) and np.isinf(np.float16(2**40)) and "2^40 is infinite" in text
+    assert abs((46900.0**3) ** float(np.float16(1 / 3)) - 46800) < 30
+    assert "float16 46900 alone gives about 46800" in text
+    assert "1e300 gives 3.4028235e38" in _evidence("GlobalLpPool", "double-precision")

@@ -99,7 +99,7 @@ def _findings(header: Header, found: Iterable[tuple[str, Finding]]) -> Table:
     for verdict, finding in found:
         text = Text(verdict, STYLES.get(finding.verdict, BAD))
         text.append(f": {finding.name}" if finding.name else "", "default")
-        details = header.readings.get(finding.name), finding.example.case, report.shortened(finding.example.message)
+        details = header.explain(finding.name), finding.example.case, report.shortened(finding.example.message)
         text.append("".join(f"\n{detail}" for detail in details if detail and detail != finding.name), "dim")
         grid.add_row(f"{finding.count:,}", text)
     return grid

@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from cypool.conformance import suspects
 from cypool.conformance.case import Case
+from cypool.conformance.oracle import JOIN
 from cypool.conformance.protocol import Outcome
 from cypool.conformance.tensors import DTYPES, Tensor
 
@@ -185,7 +187,7 @@ class Judgement:
     verdict: str
     message: str = ""
     ulp: int | None = None
-    reading: str = ""  # the recorded reading that the outputs follow, where they are not as ruled
+    reading: str = ""  # the recorded reading that the outputs follow, where they are not as ruled; several faults joined by +
     readings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     output: str = ""  # the one that holds a wrong element,
     at: int = 0  # and the first such, by its flat index
@@ -228,12 +230,16 @@ def _judge_outputs(case: Case, outputs: Sequence[Tensor], criterion: Criterion) 
     verdict, message, place = found.verdict, found.message, (found.output, found.at)
     known = {reading.name: reading.legitimate for ruling in case.version.rulings for reading in ruling.readings}
     followed = sorted((name for name, agrees in others.items() if agrees), key=lambda name: not known[name])
-    if not followed:
+    if followed and known[followed[0]]:
+        return Judgement(READS_DIFFERENTLY, message, ulp, followed[0], readings, *place)
+    faults = tuple(followed[:1])
+    if verdict == WRONG_VALUE and not faults:
+        faults = next((names for names, answer in suspects.answers(case) if misfit(outputs, answer, criterion) is None), ())
+        readings |= suspects.rulings(case.version, faults)
+    if not faults:
         return Judgement(verdict, message, ulp, "", readings, *place)
-    name = followed[0]
-    if known[name]:
-        return Judgement(READS_DIFFERENTLY, message, ulp, name, readings, *place)
-    return Judgement(verdict, f"{message}; known fault: {name}", ulp, name, readings, *place)
+    naming = f"known fault{'s' if len(faults) > 1 else ''}: {', '.join(faults)}"
+    return Judgement(verdict, f"{message}; {naming}", ulp, JOIN.join(faults), readings, *place)
 
 
 def _evidence(case: Case, as_ruled: bool, others: dict[str, bool]) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from cypool.conformance import compare, models
 from cypool.conformance.case import Case
 from cypool.conformance.compare import Judgement
 from cypool.conformance.excerpt import Excerpt
+from cypool.conformance.oracle import JOIN
 from cypool.conformance.protocol import Description, Outcome
 from cypool.conformance.records import Result
 from cypool.conformance.report import LEGEND, shortened
@@ -109,16 +110,17 @@ def _data(evidence: Evidence) -> Iterator[str]:
 
 
 def _reasons(evidence: Evidence) -> Iterator[str]:
-    """How the silences are read that the case turns on, with the evidence; the reading that the outputs follow, where they follow one."""
+    """How the silences are read that the case turns on, with the evidence; the readings that the outputs follow, where they follow any."""
     if evidence.result.verdict in NO_ANSWER:
         return
+    followed = evidence.result.reading.split(JOIN)
     for ruling in evidence.case.version.rulings:
-        if ruling.id in evidence.case.rulings:
+        named = [reading for reading in ruling.readings if reading.name in followed]
+        if ruling.id in evidence.case.rulings or named:
             yield from (f"{ruling.question} {ruling.choice} ({ruling.evidence})", "")
-            for reading in ruling.readings:
-                if reading.name == evidence.result.reading:
-                    kind = "another reading, which the text allows" if reading.legitimate else "a fault known from elsewhere"
-                    yield from (f"What came is {kind}, *{reading.name}*: {reading.text}", "")
+        for reading in named:
+            kind = "another reading, which the text allows" if reading.legitimate else "a fault known from elsewhere"
+            yield from (f"What came is {kind}, *{reading.name}*: {reading.text}", "")
 
 
 def _fenced(language: str, lines: Iterable[str]) -> Iterator[str]:

@@ -20,6 +20,8 @@ from cypool.conformance.tensors import Tensor
 from cypool.spec.model import Reading, Ruling
 
 FORMAT = 1
+AND = ", "
+"""What stands between the readings that a finding is called by, where they are several."""
 
 
 class RecordError(ValueError):
@@ -47,6 +49,10 @@ class Header:
         """What each recorded reading is, in words, by the name that reports give it."""
         rulings = [ruling for of_op in self.rulings.values() for ruling in of_op]
         return {reading_name(ruling.id, reading.name): reading.text for ruling in rulings for reading in ruling.readings}
+
+    def explain(self, name: str) -> str:
+        """What a finding of that name is, in words, where it is a recorded reading, or several; else ""."""
+        return " ".join(self.readings[part] for part in name.split(AND) if part in self.readings)
 
     def title(self, runtime: str) -> str:
         """What reports call a runtime: its name and its version."""

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cypool.conformance import compare
-from cypool.conformance.records import Header, Result, reading_name
+from cypool.conformance.oracle import JOIN
+from cypool.conformance.records import AND, Header, Result, reading_name
 
 SHORT = {
     compare.PASS: "pass",
@@ -120,8 +121,8 @@ class Finding:
 
 def _name(result: Result) -> str:
     if result.reading:
-        ruling = next(ruling for ruling, names in result.readings.items() if result.reading in names)
-        return reading_name(ruling, result.reading)
+        rulings = {name: ruling for ruling, names in result.readings.items() for name in names}
+        return AND.join(reading_name(rulings[name], name) for name in result.reading.split(JOIN))
     if result.verdict in BY_RULING and result.rulings:
         return f"on {', '.join(result.rulings)}"
     return (result.verdict == compare.ACCEPTED_INVALID and result.fault) or ""

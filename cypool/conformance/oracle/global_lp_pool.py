@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -49,30 +50,66 @@ def _mean(row: Array, p: float, form: Format) -> float:
     return _norm(row, p, form, share=row.size) if row.size else math.nan
 
 
-def _without_abs(row: Array, p: float, form: Format) -> float:
+def _without_abs(row: Array, p: float, form: Format, share: int = 1) -> float:
     """Powers of the values as they are: odd ones keep their sign, and what has no real root is NaN."""
     counts = _counts(row)
     if all(value >= 0 for value in counts) or p % 2 == 0:
-        return _norm(row, p, form)
+        return _norm(row, p, form, share)
     if not all(map(math.isfinite, counts)) or not float(p).is_integer() or p > 1000:
-        return _naive(row.astype(np.float64), p, form, magnitude=lambda x: x)
+        return Plain(signed=True, mean=share > 1)(row.astype(np.float64), p, form)
     total, exponent = power_sum({value: count for value, count in counts.items() if value}, int(p))
-    if p == 1:
+    if p == 1 and share == 1:
         return math.copysign(nearest(abs(total), exponent, form), total)
-    return root(Fraction(total), int(p), exponent, form) if total >= 0 else math.nan
+    if p % 2 and total < 0:
+        return math.copysign(root(Fraction(-total, share), 1, exponent, form), -1) if p == 1 else math.nan
+    return root(Fraction(total, share), int(p), exponent, form)
 
 
-def _naive(row: Array, p: float, form: Format, magnitude: Callable[[Array], Array] = np.abs) -> float:
-    """One sum after the other in the element type (float32 for the half types), nothing scaled."""
-    t = np.float64 if row.dtype == np.float64 else np.float32
-    with np.errstate(all="ignore"):
-        powers = np.power(magnitude(row.astype(np.float64)), np.float64(p)).astype(t)
-        total = np.cumsum(powers, dtype=t)[-1] if powers.size else t(0)
-        return float(np.power(np.float64(total), 1 / np.float64(p)).astype(t))
+def _mean_without_abs(row: Array, p: float, form: Format) -> float:
+    return _without_abs(row, p, form, share=row.size) if row.size else math.nan
 
 
-READINGS: dict[str, Reduce] = {"mean": _mean, "no-abs": _without_abs, "naive": _naive}
-"""The other readings that can be computed, by name."""
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Plain arithmetic: one sum after the other in the element type (float32 for the half types unless ``narrow``), nothing scaled.
+
+    With ``narrow``, p and 1/p are of the element type as well; with ``rounded_root``, 1/p alone is.
+    """
+
+    signed: bool = False
+    mean: bool = False
+    narrow: bool = False
+    rounded_root: bool = False
+
+    def __call__(self, row: Array, p: float, form: Format) -> float:
+        """The norm of a row."""
+        own = row.dtype.type
+        t = own if self.narrow or row.dtype == np.float64 else np.float32
+        with np.errstate(all="ignore"):
+            values = row if self.signed else np.abs(row)
+            power = np.float64(own(p) if self.narrow else p)
+            powers = np.power(values.astype(np.float64), power).astype(t)
+            total = t(np.add.accumulate(powers, dtype=t)[-1] if powers.size else 0)
+            average = t(total / t(row.size)) if self.mean else total
+            inverse = np.float64(own(1 / power) if self.narrow or self.rounded_root else 1 / power)
+            return float(np.power(np.float64(average), inverse).astype(t))
+
+
+PLAIN = {"naive": Plain(), "narrow": Plain(narrow=True), "rounded-root": Plain(rounded_root=True)}
+
+READINGS: dict[str, Reduce] = {
+    "mean": _mean,
+    "no-abs": _without_abs,
+    "mean+no-abs": _mean_without_abs,
+    **PLAIN,
+    **{f"mean+{name}": replace(plain, mean=True) for name, plain in PLAIN.items()},
+    **{f"no-abs+{name}": replace(plain, signed=True) for name, plain in PLAIN.items()},
+    **{f"mean+no-abs+{name}": replace(plain, mean=True, signed=True) for name, plain in PLAIN.items()},
+}
+"""The other readings that can be computed, by name, and several at once, their names joined by ``+``."""
+
+IN_FLOAT32 = ("", "naive")
+"""The readings (none: as ruled) that can also be computed of doubles converted to float."""
 
 
 def _counts(row: Array) -> dict[float, int]:

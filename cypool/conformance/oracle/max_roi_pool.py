@@ -30,9 +30,6 @@ def max_roi_pool(x: Array, rois: Array, *, pooled_shape: tuple[int, int], spatia
     (array([[[[ 5.,  7.],
              [13., 15.]]]], dtype=float32),)
     """
-    if reading == "float32":
-        (y,) = max_roi_pool(_float32(x), _float32(rois), pooled_shape=pooled_shape, spatial_scale=spatial_scale, reading="lowest-finite")
-        return (y.astype(x.dtype),)
     fold = FOLDS.get(reading or "", _maximum)
     lowest = FORMATS[x.dtype].lowest
     y = np.zeros((rois.shape[0], x.shape[1], *pooled_shape))
@@ -130,11 +127,8 @@ FOLDS: dict[str, Fold] = {
 ROUNDINGS: dict[str, Callable[[Fraction], int]] = {"half-to-even": round}
 """Other ways to round a scaled coordinate, by the name of the reading."""
 
-READINGS = frozenset({"exact", "floor-plus-half", "float32", "wrap", *FOLDS, *ROUNDINGS})
+READINGS = frozenset({"exact", "floor-plus-half", "wrap", *FOLDS, *ROUNDINGS})
 """The other readings that can be computed, by name."""
 
-
-def _float32(array: Array) -> Array:
-    """float32, finite values kept finite."""
-    largest = np.finfo(np.float32).max
-    return np.where(np.isfinite(array), np.clip(array, -largest, largest), array).astype(np.float32)
+IN_FLOAT32 = ("", *FOLDS, "wrap")
+"""The readings (none: as ruled) that can also be computed of doubles converted to float."""

@@ -53,7 +53,7 @@ def fingerprint(header: Header, results: Iterable[Result]) -> list[Followed]:
     agreed: dict[tuple[str, str], Counter[str]] = {}
     told: Counter[tuple[str, str]] = Counter()
     for result in results:
-        for key in ((result.op, id) for id in result.rulings if (result.op, id) in rulings):
+        for key in ((result.op, id) for id in dict.fromkeys((*result.rulings, *result.readings)) if (result.op, id) in rulings):
             names = _evidence(result, rulings[key], header.computed, _place(result) in at_home)
             if names:
                 agreed.setdefault(key, Counter()).update(names)
@@ -95,6 +95,8 @@ def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: 
     """
     if ruling.id in result.readings:
         return result.readings[ruling.id]
+    if result.reading:  # which explains what came; of other rulings it tells nothing
+        return ()
     refused = result.verdict in REFUSED or (result.fault is not None and result.verdict == compare.PASS)
     by_values = any(reading.name in computed for reading in ruling.readings)
     if refused and (not at_home or (by_values and result.fault is None)):

@@ -89,7 +89,7 @@ def findings_table(header: Header, found: Sequence[tuple[str, Finding]]) -> str:
 
 
 def _what(header: Header, verdict: str, finding: Finding) -> str:
-    text = header.readings.get(finding.name, "")
+    text = header.explain(finding.name)
     return f"**{verdict}**" + (f": {escaped(finding.name)}" if finding.name else "") + (f"<br>{escaped(text)}" if text else "")
 
 

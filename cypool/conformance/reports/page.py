@@ -110,7 +110,7 @@ def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
         "runtimes": runtimes,
         "verdicts": {verdict: {"word": report.SHORT[verdict], "kind": KINDS[verdict]} for verdict in compare.VERDICTS},
         "conforms": sorted(compare.CONFORMS),
-        "readings": header.readings,
+        "readings": {name: header.explain(name) for runtime in runtimes for name in runtime["findings"] if header.explain(name)},
         "texts": list(texts),
         "cases": [cases[id] for id in sorted(cases)],
     }

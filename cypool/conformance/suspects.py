@@ -1,0 +1,39 @@
+"""The faults on record that a wrong answer is held against, whether or not its case turns on them.
+
+Apart from the comparison, which they do not touch: they are computed only for answers that are wrong already, and name what went wrong. A
+case's own readings come from the case, and are shipped with it; these come from the oracle, and are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cypool.conformance import oracle
+from cypool.conformance.case import Case
+from cypool.conformance.tensors import Tensor
+from cypool.spec.model import Version
+
+
+def answers(case: Case) -> Iterator[tuple[tuple[str, ...], tuple[Tensor, ...]]]:
+    """What each fault would give, and then several at once, fewest first: their names, and the outputs."""
+    attributes = {name: typed.value for name, typed in case.attributes}
+    for names in suspects(case.version):
+        if names not in [(alternative,) for alternative in case.alternatives]:
+            arrays = oracle.evaluate(case.version, [tensor.array for tensor in case.inputs], attributes, oracle.JOIN.join(names))
+            outputs = zip(case.version.outputs, arrays, strict=True)
+            yield names, tuple(Tensor.of(operand.name, array) for operand, array in outputs)
+
+
+def suspects(version: Version) -> Iterator[tuple[str, ...]]:
+    """The faults of a version that can be computed, alone and then together."""
+    faults = {reading.name for ruling in version.rulings for reading in ruling.readings if not reading.legitimate}
+    single = [name for names in oracle.computable(version).values() for name in names]
+    for names in (*((name,) for name in single), *(tuple(name.split(oracle.JOIN)) for name in oracle.combined(version))):
+        if faults.issuperset(names):
+            yield names
+
+
+def rulings(version: Version, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Which of the named readings belong to which ruling."""
+    owners = {reading.name: ruling.id for ruling in version.rulings for reading in ruling.readings}
+    return {owners[name]: (name,) for name in names}
