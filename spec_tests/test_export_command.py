@@ -33,3 +33,37 @@ def test_where_nothing_can_be_written_it_says_so_in_a_line(tmp_path, place, code
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
     assert done.stderr.startswith("cypool: ") and done.stderr.endswith(f"{message}\n")
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "mine"]
+
+
+FILL = """
+import sys, time
+from pathlib import Path
+from cypool.conformance.whole import whole_directory
+with whole_directory(Path(sys.argv[1])) as filling:
+    (filling / "half").write_text("half")
+    print("filling", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def filling(tmp_path):
+    """A process that is half-way through writing ``out``."""
+    with subprocess.Popen([sys.executable, "-c", FILL, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "filling\n"
+        yield process
+        process.kill()
+
+
+def test_what_a_killed_export_left_is_removed_by_the_next(tmp_path, filling):
+    filling.kill()
+    filling.wait()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
+    assert cypool(tmp_path / "out", "-k", "*/invalid/no-X").returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_what_another_export_is_writing_is_left_alone(tmp_path, filling):
+    assert cypool(tmp_path / "out", "-k", "*/invalid/no-X").returncode == 0
+    (part,) = tmp_path.glob("*.part")
+    assert (part / "whole" / "half").exists()

@@ -6,29 +6,67 @@ Apart from what is written into them because how to do that is one idea, and cor
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+
+SUFFIX = ".part"
 
 
 @contextmanager
 def whole_directory(path: Path) -> Iterator[Path]:
     """An empty directory to fill, which becomes ``path`` when the block ends, and vanishes when it ends by an exception.
 
-    It is filled beside ``path`` and renamed. FileExistsError where something stands at ``path`` other than an empty directory; any other
-    OSError where it can't be written.
+    It is filled beside ``path`` and renamed. What a process left there that was killed while it filled the same is taken away first.
+    FileExistsError where something stands at ``path`` other than an empty directory; any other OSError where it can't be written.
     """
     refuse_occupied(path)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".part", dir=path.absolute().parent) as scratch:
-        filling = Path(scratch) / "whole"  # the outer directory is for its owner alone, this one is as the umask has it
+    parent, prefix = path.absolute().parent, f".{path.name}."
+    with ExitStack() as stack:
+        with _locked(parent, wait=True) as locked:  # until the new directory is locked, nobody else looks whether it is
+            if locked:
+                _remove_abandoned(parent, prefix)
+            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix, suffix=SUFFIX, dir=parent)))
+            stack.enter_context(_locked(scratch))
+        filling = scratch / "whole"  # the outer directory is for its owner alone, this one is as the umask has it
         filling.mkdir()
         yield filling
         refuse_occupied(path)
         if path.is_dir():
             path.rmdir()
         filling.rename(path)
+
+
+@contextmanager
+def _locked(directory: Path, wait: bool = False) -> Iterator[bool]:
+    """A lock on a directory, which ends with the process at the latest; whether it was to be had."""
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+    except OSError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # somebody has it, or the file system has no locks
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    """Remove the directories of that prefix that nobody is filling any more."""
+    for found in parent.iterdir():
+        if found.name.startswith(prefix) and found.name.endswith(SUFFIX):
+            with _locked(found) as abandoned:
+                if abandoned:
+                    shutil.rmtree(found, ignore_errors=True)
 
 
 def refuse_occupied(path: Path) -> None:
