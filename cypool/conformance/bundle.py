@@ -6,6 +6,7 @@ are; beside it stand ``got/output_0.pb``, ``reproduce.py``, ``issue.md``, the li
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -13,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import cypool
-from cypool.conformance import layout
+from cypool.conformance import layout, refusals
 from cypool.conformance.case import Case
 from cypool.conformance.compare import NOT_RUN, criterion, judge
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.issue import Evidence, issue
 from cypool.conformance.records import Result
 from cypool.conformance.report import findings, of_runtime
-from cypool.conformance.runner import request_of
+from cypool.conformance.runner import outcome_of, request_of
 from cypool.conformance.runtimes.table import find
 from cypool.conformance.scripts import script
 from cypool.conformance.whole import whole_directory, write_files
@@ -52,7 +53,7 @@ class Bundle:
 
 def _examine(runtime: Isolated, case: Case, request: bytes, ulp: int | None) -> Evidence:
     outcome = runtime.run(case.id, request)
-    judgement = judge(case, outcome, criterion(ulp))
+    judgement = refusals.settled(case, judge(case, outcome, criterion(ulp)), functools.partial(outcome_of, runtime))
     return Evidence(runtime.description, case, outcome, judgement, Result.of(runtime.name, case, outcome, judgement))
 
 

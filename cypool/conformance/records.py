@@ -162,7 +162,10 @@ def _excerpts(tensors: Iterable[Tensor], judgement: Judgement | None = None) -> 
 
 
 def _ruling(record: Mapping[str, Any]) -> Ruling:
-    readings = tuple(Reading(**{**reading, "followed_by": tuple(reading["followed_by"])}) for reading in record["readings"])
+    readings = tuple(
+        Reading(**{**reading, "followed_by": tuple(reading["followed_by"]), "refuses": tuple(map(tuple, reading.get("refuses", ())))})
+        for reading in record["readings"]
+    )
     return Ruling(**{**record, "readings": readings, "since_versions": tuple(record["since_versions"])})
 
 

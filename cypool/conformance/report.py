@@ -32,7 +32,7 @@ SHORT = {
 
 LEGEND = {
     compare.PASS: "the right answer; of an invalid model or input: refused",
-    compare.READS_DIFFERENTLY: "another recorded reading of a place where the standard is silent",
+    compare.READS_DIFFERENTLY: "another recorded reading of a place where the standard is silent, be it an answer or a refusal",
     compare.WRONG_VALUE: "a value that no reading of the standard gives",
     compare.WRONG_SHAPE: "an output of the wrong shape",
     compare.WRONG_TYPE: "an output of the wrong element type",

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing
 
-from cypool.conformance import models
+from cypool.conformance import models, refusals
 from cypool.conformance.case import Case
-from cypool.conformance.compare import CRASHED, Criterion, judge, onnx_tolerance
+from cypool.conformance.compare import CRASHED, Criterion, Judgement, judge, onnx_tolerance
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.protocol import Outcome, run_request
 from cypool.conformance.records import Result
@@ -33,6 +33,12 @@ def outcome_of(runtime: Isolated, case: Case) -> Outcome:
     if unheeded := set(models.variant(case).options) - runtime.options:
         return Outcome("not run", message=f"{runtime.name} has no option {', '.join(sorted(unheeded))!r}")
     return runtime.run(case.id, request_of(case))
+
+
+def examined(runtime: Isolated, case: Case, criterion: Criterion) -> tuple[Outcome, Judgement]:
+    """What comes of a case, and the judgement on it."""
+    outcome = outcome_of(runtime, case)
+    return outcome, refusals.settled(case, judge(case, outcome, criterion), functools.partial(outcome_of, runtime))
 
 
 def default_workers() -> int:
@@ -70,8 +76,7 @@ def _examine(criterion: Criterion, done: Callable[[], None], runtime: Isolated, 
 
 
 def _ask(criterion: Criterion, runtime: Isolated, case: Case) -> Result:
-    outcome = outcome_of(runtime, case)
-    return Result.of(runtime.name, case, outcome, judge(case, outcome, criterion))
+    return Result.of(runtime.name, case, *examined(runtime, case, criterion))
 
 
 def _results(runtime: Isolated, cases: Sequence[Case], examine: Callable[[Isolated, Case], Result], workers: int) -> Iterator[Result]:

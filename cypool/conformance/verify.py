@@ -9,12 +9,13 @@ outputs, ``PATH/outcome.json`` instead, with ``status``, ``phase`` and ``message
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cypool.conformance import protos
+from cypool.conformance import protos, refusals
 from cypool.conformance.case import Case
 from cypool.conformance.compare import Criterion, judge, onnx_tolerance
 from cypool.conformance.corpus import KINDS, CorpusError, case_path
@@ -31,8 +32,13 @@ LOST = ("crashed", "timed out")
 def verify(name: str, cases: Iterable[Case], outputs: Path, criterion: Criterion = onnx_tolerance) -> Iterator[Result]:
     """The results, by case id, of the runtime that goes by ``name``: what its harness wrote below ``outputs`` about these cases."""
     for case in sorted(cases, key=lambda case: case.id):
-        outcome = outcome_of(case, outputs / case_path(case))
-        yield Result.of(name, case, outcome, judge(case, outcome, criterion))
+        outcome = _told(outputs, case)
+        judgement = refusals.settled(case, judge(case, outcome, criterion), functools.partial(_told, outputs))
+        yield Result.of(name, case, outcome, judgement)
+
+
+def _told(outputs: Path, case: Case) -> Outcome:
+    return outcome_of(case, outputs / case_path(case))
 
 
 def outcome_of(case: Case, directory: Path) -> Outcome:

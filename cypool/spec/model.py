@@ -61,6 +61,8 @@ class Reading:
     followed_by: tuple[str, ...] = ()
     legitimate: bool = True
     """Whether the text allows it. False: a known fault, recorded so that a verdict can name it."""
+    refuses: tuple[tuple[str, str], ...] = ()
+    """What it does not take though the ruling does: inputs by name, each with the shape rule of what is refused."""
 
 
 @dataclass(frozen=True, slots=True)

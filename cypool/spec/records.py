@@ -154,15 +154,12 @@ def _operand(table: Table) -> Operand:
         operand = Operand(
             name=table.take("name", str),
             type=table.take("type", str),
-            shape=table.take("shape", str),
+            shape=_rule(table, "shape"),
             doc=table.take("doc", str),
             differentiable=table.maybe("differentiable", bool),
             columns=table.list_of("columns", str, ()),
         )
-        try:
-            rule = shapes.parse(operand.shape)
-        except SpecValueError as error:
-            table.refuse(str(error), "shape")
+        rule = shapes.parse(operand.shape)
         if operand.columns and (rule.star or len(rule.fixed) != 2 or rule.fixed[1].what != len(operand.columns)):
             table.refuse(f"{len(operand.columns)} columns do not fit the shape rule {operand.shape!r}", "columns")
         for column in operand.columns:
@@ -186,7 +183,25 @@ def _reading(table: Table) -> Reading:
             text=table.take("text", str),
             followed_by=table.list_of("followed_by", str, ()),
             legitimate=table.take("legitimate", bool, True),
+            refuses=_refused(table),
         )
+
+
+def _refused(table: Table) -> tuple[tuple[str, str], ...]:
+    """Shape rules by the name of an input."""
+    if "refuses" not in table:
+        return ()
+    with table.table("refuses") as entries:
+        return tuple((name, _rule(entries, name)) for name in entries)
+
+
+def _rule(table: Table, key: str) -> str:
+    rule = table.take(key, str)
+    try:
+        shapes.parse(rule)
+    except SpecValueError as error:
+        table.refuse(str(error), key)
+    return rule
 
 
 def _given(table: Table) -> tuple[tuple[str, AttributeValue], ...]:

@@ -105,6 +105,19 @@ def infer(version: Version, input_shapes: Sequence[Shape], attributes: Mapping[s
     return tuple(tuple([_size(term, known, attributes) for term in _terms(operand.shape, many or 0)]) for operand in version.outputs)
 
 
+def fits(rule: str, shape: Sequence[int]) -> bool:
+    """Whether a shape has the rank that a rule asks for, and the sizes that it states.
+
+    >>> fits("N C 1*", (2, 3, 1, 1)), fits("N C D1 D*", (2, 3))
+    (True, False)
+    """
+    fixed, star = parse(rule)
+    extra = len(shape) - len(fixed)
+    if extra < 0 or (extra and star is None):
+        return False
+    return all(what == size or isinstance(what, str) for (what, _), size in zip(_terms(rule, extra), shape, strict=True))
+
+
 def written(rule: str) -> str:
     """A rule as people write a shape.
 

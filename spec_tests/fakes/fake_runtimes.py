@@ -100,6 +100,20 @@ class RaisesAtRun(Right):
         raise MemoryError("out of luck")
 
 
+class NoRank2(Right):
+    def run(self, inputs: Sequence[np.ndarray]) -> list[Any]:
+        if inputs[0].ndim == 2:
+            raise ValueError("too flat")
+        return super().run(inputs)
+
+
+class NoRank6(Right):
+    def run(self, inputs: Sequence[np.ndarray]) -> list[Any]:
+        if inputs[0].ndim > 5:
+            raise ValueError("too deep")
+        return super().run(inputs)
+
+
 class SaysUnsupported(Right):
     @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str) -> Right:

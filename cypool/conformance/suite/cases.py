@@ -15,11 +15,11 @@ import pytest
 from cypool.conformance import axes
 from cypool.conformance import cases as generated
 from cypool.conformance.case import Case
-from cypool.conformance.compare import criterion, judge
+from cypool.conformance.compare import criterion
 from cypool.conformance.expectations.lists import Entry, ListError, read
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Result
-from cypool.conformance.runner import outcome_of
+from cypool.conformance.runner import examined
 
 RUNTIME: pytest.StashKey[Isolated] = pytest.StashKey()
 
@@ -48,8 +48,7 @@ class CaseItem(pytest.Item):
     def runtest(self) -> None:
         """Run it in this process's worker, and judge."""
         runtime = self.config.stash[RUNTIME]
-        outcome = outcome_of(runtime, self.case)
-        result = Result.of(runtime.name, self.case, outcome, judge(self.case, outcome, criterion(self.config.getoption("--cypool-ulp"))))
+        result = Result.of(runtime.name, self.case, *examined(runtime, self.case, criterion(self.config.getoption("--cypool-ulp"))))
         self.user_properties += [
             (name, value) for name in ("verdict", "ulp", "reading") if (value := getattr(result, name)) not in (None, "")
         ]
