@@ -7,7 +7,7 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, llabs, malloc
 
 from .floats cimport element
-from .sums cimport CHUNK, ROWS, SIDE, across_sums, add, chunk_sums, partial, roots
+from .sums cimport CHUNK, ROWS, SIDE, across_sums, add, chunk_norms, chunk_sums, partial, roots
 from .terms cimport ANY, power, power_of
 from .vectors cimport WIDTH
 
@@ -98,6 +98,9 @@ cdef void work_item(
     cdef Py_ssize_t first = part * work.span
     cdef Py_ssize_t k, plane = image * at.channels + channel
     x += image * at.stride_n + channel * at.stride_c
+    if buffer == NULL and at.size <= CHUNK:
+        chunk_norms(x, at.stride_c, count, at.size, p, y + plane)
+        return
     planes_part(x, at, count, first, min(first + work.span, at.size), p, buffer, totals)
     if work.parts > 1:
         for k in range(count):
@@ -127,7 +130,7 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
     cdef element* buffers = NULL
     work.together = 1
     if dense:
-        work.together = min(ROWS, max(1, at.channels // (4 * threads)))
+        work.together = min(ROWS, max(1, at.channels // (4 * threads) if threads > 1 else at.channels))
     elif side_by_side(at, p):
         work.together = min(SIDE, at.channels)
     elif llabs(at.stride_c) < llabs(at.strides[at.ndim - 1]):
@@ -144,8 +147,12 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
         free(buffers)
         with gil:
             raise MemoryError("no room for the kernel's scratch memory")
-    for item in prange(at.images * work.groups * work.parts, num_threads=threads, schedule="static"):
-        work_item(x, at, work, item, p, NULL if dense else buffers + threadid() * work.together * PITCH, sums, y)
+    if threads == 1:  # without OpenMP, whose preparations cost more than a small call
+        for item in range(at.images * work.groups * work.parts):
+            work_item(x, at, work, item, p, buffers, sums, y)
+    else:
+        for item in prange(at.images * work.groups * work.parts, num_threads=threads, schedule="static"):
+            work_item(x, at, work, item, p, NULL if dense else buffers + threadid() * work.together * PITCH, sums, y)
     if work.parts > 1:
         for item in prange(at.images * at.channels, num_threads=threads, schedule="static"):
             finish(item, work, p, sums, y)

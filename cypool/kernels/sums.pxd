@@ -3,44 +3,56 @@
 # Apart from ``lp``, which knows where planes lie, because the promises are kept here (docs/kernels.md has the reasoning):
 #
 # Same bits everywhere. The order of all additions follows from the position in the plane alone. A plane is cut into chunks of CHUNK
-# elements; in a chunk, element i belongs to lane i % LANES, TREE rows of lanes are added as a tree, then the lanes are added as a tree,
-# then the last size % LANES elements, summed in their order; chunks are added in their order. CPU levels differ in how many lanes an
-# instruction holds and how chunks are batched, neither of which changes what is added to what.
+# elements; in a chunk, element i belongs to lane i % LANES (half as many for double), and the lanes are added as a tree; chunks are added
+# in their order. CPU levels differ in how many lanes an instruction holds and how chunks are batched, neither of which changes what is
+# added to what.
 #
 # Accuracy. For types narrower than double the terms of p <= 2 are exact in double, and 29 spare bits absorb the rest. For double itself
-# lanes are pairs (a sum and the error of it), so that only the term and the tree of rows round. Chunks are always added as pairs.
+# lanes are pairs (a sum and the error of it) and TREE rows of them are added before they go there, so that only the term and this tree
+# round. Chunks are always added as pairs.
 #
 # Range. A chunk is summed as it is; if the sum leaves [LOWEST, HIGHEST] the chunk, still in cache, is summed again scaled by a power of
 # two. So a sum is (hi + lo) * 2^exponent, and one row near overflow costs nothing to the others.
 
-from libc.math cimport INFINITY, floor, frexp, isfinite, ldexp, sqrt
+from libc.math cimport INFINITY, floor, frexp, isfinite, ldexp
 
 from .floats cimport element, magnitude, store
 from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pair, pairs, two_sum, two_sums
 from .terms cimport (
-    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, First, Fourth, Second, Squaring, Third, any_power, any_power_pairs, power, raised,
+    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, Far, First, Fourth, Second, Squaring, Third, any_power, any_power_pairs, power,
     raised_vector, way
 )
-from .vectors cimport WIDTH, absolute, between, first, fused, larger_of, load, load_double, power_of_two, put, splat, vector
+from .vectors cimport (
+    WIDTH, absolute, between, every_other, first, fused, larger_of, largest_of, load, load_double, load_part, plus, plus_square, power_of_two, put, splat, square_root,
+    vector
+)
 
 cdef enum:
-    LANES = 16
-    HALF = 8
-    VECTORS = LANES // WIDTH
+    LANES = 32
+    DOWN = 8  # lanes that a chunk is put down with
     SIDE = 256  # planes summed side by side at most
     ABREAST = SIDE // WIDTH
     TREE = 8
     CHUNK = 4096
+    FAR = 700  # |x| * 2^-FAR, or 2^FAR, has its square in range wherever that of |x| is not
     ROWS = 32  # chunks summed together at most, each a row of lanes
+    SCALED = CHUNK + WIDTH
+    VECTORS = LANES // WIDTH
+    PAIRED = LANES // 2
+    PAIRED_VECTORS = PAIRED // WIDTH
+    PUT_DOWN = ROWS * DOWN
+    PUT_DOWN_HALF = PUT_DOWN // 2
 
 cdef extern from *:
     """
     #define CYPOOL_LOWEST 0x1p-900
     #define CYPOOL_HIGHEST 0x1p900
+    #define CYPOOL_NEAREST 0x1.8p52
     """
     # Between them, no term that counts has been lost to underflow, nor can as many chunks as there are overflow.
     const double LOWEST "CYPOOL_LOWEST"
     const double HIGHEST "CYPOOL_HIGHEST"
+    const double NEAREST "CYPOOL_NEAREST"  # added to a number and taken off again, it leaves the nearest integer
 
 # (hi + lo) * 2^exponent; the exponent is a double because p times a binary exponent may exceed every integer type.
 cdef struct partial:
@@ -48,13 +60,15 @@ cdef struct partial:
     double lo
     double exponent
 
-# The lanes of up to ROWS chunks, one after the other, the upper half added to the lower; for each chunk what is left over. ``lo`` is used
-# where lanes are pairs.
+# Sums in range, each hi + lo.
+cdef struct sums:
+    double hi[SIDE]
+    double lo[SIDE]
+
+# The lanes of up to ROWS chunks, DOWN of each, one after the other. ``lo`` is used where lanes are pairs.
 cdef struct lanes:
-    double hi[ROWS * HALF]
-    double lo[ROWS * HALF]
-    double rest_hi[ROWS]
-    double rest_lo[ROWS]
+    double hi[PUT_DOWN]
+    double lo[PUT_DOWN]
 
 
 # --- lanes -------------------------------------------------------------------------------------------------------------------------------
@@ -70,132 +84,161 @@ cdef inline void accumulate(vector s, vector* hi, vector* lo, bint paired) noexc
     hi[0] = total
 
 
-cdef inline vector terms(const element* x, const way* how) noexcept nogil:
+cdef inline vector term(vector x, const way* how) noexcept nogil:
     """|x|^p for WIDTH elements."""
-    if way is Second or way is Fourth:
-        return raised_vector(load(x), how)
+    if way is Second or way is Fourth or way is Far:
+        return raised_vector(x, how)
     else:
-        return raised_vector(absolute(load(x)), how)
+        return raised_vector(absolute(x), how)
 
 
-cdef inline void direct_lanes(const element* x, Py_ssize_t size, const way* how, Py_ssize_t row, lanes* sums) noexcept nogil:
-    """The lanes of a chunk."""
-    cdef bint paired = element is double
+cdef inline vector plus_term(vector total, vector x, const way* how) noexcept nogil:
+    """total + |x|^p for elements narrower than double, whose squares are exact."""
+    if way is Second:
+        return plus_square(total, x)
+    else:
+        return plus(total, term(x, how))
+
+
+cdef inline void narrow_lanes(const element* x, Py_ssize_t size, const way* how, double* down) noexcept nogil:
+    """The lanes of a chunk, its elements added as they come."""
     cdef vector hi[VECTORS]
-    cdef vector lo[VECTORS]
-    cdef double rest_hi = 0.0, rest_lo = 0.0, s
-    cdef pair t
     cdef Py_ssize_t i = 0
     cdef int v
     for v in range(VECTORS):
         hi[v] = splat(0.0)
-        lo[v] = splat(0.0)
-    while i + TREE * LANES <= size:
-        for v in range(VECTORS):
-            accumulate(
-                ((terms(x + i + v * WIDTH, how) + terms(x + i + v * WIDTH + LANES, how))
-                 + (terms(x + i + v * WIDTH + 2 * LANES, how) + terms(x + i + v * WIDTH + 3 * LANES, how)))
-                + ((terms(x + i + v * WIDTH + 4 * LANES, how) + terms(x + i + v * WIDTH + 5 * LANES, how))
-                   + (terms(x + i + v * WIDTH + 6 * LANES, how) + terms(x + i + v * WIDTH + 7 * LANES, how))),
-                &hi[v], &lo[v], paired)
-        i += TREE * LANES
     while i + LANES <= size:
         for v in range(VECTORS):
-            accumulate(terms(x + i + v * WIDTH, how), &hi[v], &lo[v], paired)
+            hi[v] = plus_term(hi[v], load(x + i + v * WIDTH), how)
         i += LANES
-    while i < size:
-        s = raised(magnitude(x, i), how)
+    for v in range(VECTORS):
+        if i + WIDTH <= size:
+            hi[v] = plus_term(hi[v], load(x + i), how)
+        elif i < size:
+            hi[v] = plus_term(hi[v], load_part(x + i, <int>(size - i)), how)
+        i += WIDTH
+    put_down(hi, hi, LANES, False, down, down)
+
+
+# Rows of lanes, ``row`` apart, added as a tree.
+cdef inline vector two_rows(const element* x, Py_ssize_t row, const way* how) noexcept nogil:
+    return term(load(x), how) + term(load(x + row), how)
+
+
+cdef inline vector four_rows(const element* x, Py_ssize_t row, const way* how) noexcept nogil:
+    return two_rows(x, row, how) + two_rows(x + 2 * row, row, how)
+
+
+cdef inline vector eight_rows(const element* x, Py_ssize_t row, const way* how) noexcept nogil:
+    return four_rows(x, row, how) + four_rows(x + 4 * row, row, how)
+
+
+cdef inline void paired_lanes(const element* x, Py_ssize_t size, const way* how, double* down_hi, double* down_lo) noexcept nogil:
+    """The lanes of a chunk as pairs, to which elements come TREE rows at a time; what is left over, 4, 2, 1 and a part of one, together."""
+    cdef vector hi[PAIRED_VECTORS]
+    cdef vector lo[PAIRED_VECTORS]
+    cdef vector s
+    cdef Py_ssize_t whole = size - size % (TREE * PAIRED), i = 0, at, left
+    cdef int v
+    for v in range(PAIRED_VECTORS):
+        hi[v] = splat(0.0)
+        lo[v] = splat(0.0)
+    while i < whole:
+        for v in range(PAIRED_VECTORS):
+            accumulate(eight_rows(x + i + v * WIDTH, PAIRED, how), &hi[v], &lo[v], True)
+        i += TREE * PAIRED
+    if whole < size:
+        for v in range(PAIRED_VECTORS):
+            at = size - size % PAIRED + v * WIDTH
+            left = size - at
+            s = splat(0.0)
+            if left >= WIDTH:
+                s = term(load(x + at), how)
+            elif left > 0:
+                s = term(load_part(x + at, <int>left), how)
+            at = whole + v * WIDTH
+            left = (size - whole) // PAIRED
+            if left & 1:
+                s = term(load(x + at + (left - 1) * PAIRED), how) + s
+            if left & 2:
+                s = two_rows(x + at + (left & 4) * PAIRED, PAIRED, how) + s
+            if left & 4:
+                s = four_rows(x + at, PAIRED, how) + s
+            accumulate(s, &hi[v], &lo[v], True)
+    put_down(hi, lo, PAIRED, True, down_hi, down_lo)
+
+
+cdef inline void put_down(vector* hi, vector* lo, int count, bint paired, double* down_hi, double* down_lo) noexcept nogil:
+    """Add the upper half of the lanes to the lower until there are DOWN, and put those down."""
+    cdef int v, half
+    if count > 2 * DOWN:
+        for v in range(count // 2 // WIDTH):
+            accumulate(hi[v + count // 2 // WIDTH], &hi[v], &lo[v], paired)
+        count = count // 2
+    for v in range(DOWN // WIDTH):
         if paired:
-            t = two_sum(rest_hi, s)
-            rest_hi = t.hi
-            rest_lo += t.lo
-        else:
-            rest_hi += s
-        i += 1
-    close_lanes(hi, lo, row, paired, sums)
-    sums.rest_hi[row] = rest_hi
-    sums.rest_lo[row] = rest_lo
+            lo[v] = lo[v] + lo[v + DOWN // WIDTH]
+        accumulate(hi[v + DOWN // WIDTH], &hi[v], &lo[v], paired)
+        put(down_hi + v * WIDTH, hi[v])
+        if paired:
+            put(down_lo + v * WIDTH, lo[v])
 
 
-cdef inline void any_terms(const element* x, double p, double exponent, vector* hi, vector* lo) noexcept nogil:
-    """Add a row of |x|^p * 2^-exponent to the lanes."""
+cdef inline void any_terms(vector x, double p, double exponent, vector* hi, vector* lo, bint paired) noexcept nogil:
+    """Add |x|^p * 2^-exponent to a vector of lanes."""
     cdef pairs t
-    cdef int v
-    for v in range(VECTORS):
-        if element is double:
-            t = any_power_pairs(absolute(load(x + v * WIDTH)), p, exponent)
-            accumulate(t.hi, &hi[v], &lo[v], True)
-            lo[v] = lo[v] + t.lo
-        else:
-            accumulate(any_power(absolute(load(x + v * WIDTH)), p, exponent), &hi[v], &lo[v], False)
+    if paired:
+        t = any_power_pairs(absolute(x), p, exponent)
+        accumulate(t.hi, hi, lo, True)
+        lo[0] = lo[0] + t.lo
+    else:
+        accumulate(any_power(absolute(x), p, exponent), hi, lo, False)
 
 
-cdef inline void any_lanes(const element* x, Py_ssize_t size, double p, double exponent, Py_ssize_t row, lanes* sums) noexcept nogil:
-    """The lanes of a chunk for any p, of terms times 2^-exponent; what is left over goes through them as well, padded with zeros."""
+cdef inline void any_lanes(
+    const element* x, Py_ssize_t size, double p, double exponent, double* down_hi, double* down_lo
+) noexcept nogil:
+    """The lanes of a chunk for any p, of terms times 2^-exponent."""
     cdef bint paired = element is double
+    cdef int count = PAIRED if element is double else LANES
     cdef vector hi[VECTORS]
     cdef vector lo[VECTORS]
-    cdef element rest[LANES]
     cdef Py_ssize_t i = 0
-    cdef int v, k
+    cdef int v
     for v in range(VECTORS):
         hi[v] = splat(0.0)
         lo[v] = splat(0.0)
-    while i + LANES <= size:
-        any_terms(x + i, p, exponent, hi, lo)
-        i += LANES
-    if i < size:
-        for k in range(LANES):
-            rest[k] = x[i + k] if i + k < size else 0
-        any_terms(<const element*>rest, p, exponent, hi, lo)
-    close_lanes(hi, lo, row, paired, sums)
-    sums.rest_hi[row] = 0.0
-    sums.rest_lo[row] = 0.0
-
-
-cdef inline void close_lanes(vector* hi, vector* lo, Py_ssize_t row, bint paired, lanes* sums) noexcept nogil:
-    """Put a chunk's lanes down, the upper half added to the lower."""
-    cdef int v
-    for v in range(VECTORS // 2):
-        if paired:
-            lo[v] = lo[v] + lo[v + VECTORS // 2]
-        accumulate(hi[v + VECTORS // 2], &hi[v], &lo[v], paired)
-        put(sums.hi + row * HALF + v * WIDTH, hi[v])
-        if paired:
-            put(sums.lo + row * HALF + v * WIDTH, lo[v])
+    while i < size:
+        v = <int>(i % count // WIDTH)
+        if i + WIDTH <= size:
+            any_terms(load(x + i), p, exponent, &hi[v], &lo[v], paired)
+        else:
+            any_terms(load_part(x + i, <int>(size - i)), p, exponent, &hi[v], &lo[v], paired)
+        i += WIDTH
+    put_down(hi, lo, count, paired, down_hi, down_lo)
 
 
 cdef inline void halve(const double* hi, const double* lo, double* sum_hi, double* sum_lo, Py_ssize_t size, bint paired) noexcept nogil:
-    """Add neighbours: 2 * size lanes become size."""
-    cdef Py_ssize_t j
-    cdef pair t
-    for j in range(size):
+    """Add neighbours: 2 * size lanes become size; what fills up the last vector is of no account."""
+    cdef Py_ssize_t j = 0
+    cdef pairs t
+    while j < size:
+        t = two_sums(every_other(hi + 2 * j, 0), every_other(hi + 2 * j, 1))
+        put(sum_hi + j, t.hi)
         if paired:
-            t = two_sum(hi[2 * j], hi[2 * j + 1])
-            sum_hi[j] = t.hi
-            sum_lo[j] = lo[2 * j] + lo[2 * j + 1] + t.lo
+            put(sum_lo + j, every_other(lo + 2 * j, 0) + every_other(lo + 2 * j, 1) + t.lo)
         else:
-            sum_hi[j] = hi[2 * j] + hi[2 * j + 1]
+            put(sum_lo + j, splat(0.0))
+        j += WIDTH
 
 
-cdef inline void total_lanes(lanes* sums, Py_ssize_t count, bint paired, partial* totals) noexcept nogil:
-    """Each chunk's lanes, added as a tree, then what was left over."""
-    cdef double hi[ROWS * 4]
-    cdef double lo[ROWS * 4]
-    cdef Py_ssize_t k
-    cdef pair t
-    halve(sums.hi, sums.lo, hi, lo, count * 4, paired)
-    halve(hi, lo, sums.hi, sums.lo, count * 2, paired)
-    halve(sums.hi, sums.lo, hi, lo, count, paired)
-    for k in range(count):
-        if paired:
-            t = two_sum(hi[k], sums.rest_hi[k])
-            totals[k].hi = t.hi
-            totals[k].lo = lo[k] + (sums.rest_lo[k] + t.lo)
-        else:
-            totals[k].hi = hi[k] + sums.rest_hi[k]
-            totals[k].lo = 0.0
-        totals[k].exponent = 0.0
+cdef inline void total_lanes(lanes* all, Py_ssize_t count, bint paired, sums* totals) noexcept nogil:
+    """The lanes of each chunk, added as a tree."""
+    cdef double hi[PUT_DOWN_HALF]
+    cdef double lo[PUT_DOWN_HALF]
+    halve(all.hi, all.lo, hi, lo, count * 4, paired)
+    halve(hi, lo, all.hi, all.lo, count * 2, paired)
+    halve(all.hi, all.lo, totals.hi, totals.lo, count, paired)
 
 
 # --- chunks ------------------------------------------------------------------------------------------------------------------------------
@@ -208,21 +251,18 @@ cdef inline double larger(double a, double b) noexcept nogil:
 
 cdef inline double largest(const element* x, Py_ssize_t size) noexcept nogil:
     """The largest |x| of a chunk; NaN if any is NaN."""
-    cdef vector most = splat(0.0)
-    cdef double each[WIDTH]
-    cdef double result = 0.0
+    cdef vector most = splat(0.0), next = splat(0.0)
     cdef Py_ssize_t i = 0
-    cdef int k
+    while i + 2 * WIDTH <= size:
+        most = larger_of(most, absolute(load(x + i)))
+        next = larger_of(next, absolute(load(x + i + WIDTH)))
+        i += 2 * WIDTH
     while i + WIDTH <= size:
         most = larger_of(most, absolute(load(x + i)))
         i += WIDTH
-    put(each, most)
-    for k in range(WIDTH):
-        result = larger(result, each[k])
-    while i < size:
-        result = larger(result, magnitude(x, i))
-        i += 1
-    return result
+    if i < size:
+        next = larger_of(next, absolute(load_part(x + i, <int>(size - i))))
+    return largest_of(larger_of(most, next))
 
 
 # For some p there is better than a sum, and hi and lo hold other things than its halves (their exponent stays 0):
@@ -266,88 +306,187 @@ cdef inline partial folded(const element* x, Py_ssize_t size, power p) noexcept 
 
 
 cdef inline void rows_of_lanes(
-    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, const way* how, lanes* sums
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, const way* how, lanes* all
 ) noexcept nogil:
     """The lanes of ``count`` chunks, ``pitch`` elements apart."""
     cdef Py_ssize_t k
     for k in range(count):
-        direct_lanes(x + k * pitch, size, how, k, sums)
+        if element is double:
+            paired_lanes(x + k * pitch, size, how, all.hi + k * DOWN, all.lo + k * DOWN)
+        else:
+            narrow_lanes(x + k * pitch, size, how, all.hi + k * DOWN)
 
 
 cdef inline void plain_sums(
-    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, double exponent, partial* totals
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, double exponent, sums* totals
 ) noexcept nogil:
-    """The sums over ``count`` chunks, ``pitch`` elements apart, in range or not."""
-    cdef lanes sums
+    """The sums over ``count`` chunks, ``pitch`` elements apart, in range or not; for ANY of terms times 2^-exponent."""
+    cdef lanes all
     cdef Py_ssize_t k
     if p.kind == ANY:
         for k in range(count):
-            any_lanes(x + k * pitch, size, p.p, exponent, k, &sums)
+            any_lanes(x + k * pitch, size, p.p, exponent, all.hi + k * DOWN, all.lo + k * DOWN)
     elif p.kind == WHOLE and p.whole == 1:
-        rows_of_lanes(x, pitch, count, size, &p.first, &sums)
+        rows_of_lanes(x, pitch, count, size, &p.first, &all)
     elif p.kind == WHOLE and p.whole == 2:
-        rows_of_lanes(x, pitch, count, size, &p.second, &sums)
+        rows_of_lanes(x, pitch, count, size, &p.second, &all)
     elif p.kind == WHOLE and p.whole == 3:
-        rows_of_lanes(x, pitch, count, size, &p.third, &sums)
+        rows_of_lanes(x, pitch, count, size, &p.third, &all)
     elif p.kind == WHOLE and p.whole == 4:
-        rows_of_lanes(x, pitch, count, size, &p.fourth, &sums)
+        rows_of_lanes(x, pitch, count, size, &p.fourth, &all)
     else:
-        rows_of_lanes(x, pitch, count, size, &p.squaring, &sums)
-    total_lanes(&sums, count, element is double, totals)
+        rows_of_lanes(x, pitch, count, size, &p.squaring, &all)
+    total_lanes(&all, count, element is double, totals)
 
 
-cdef inline partial scaled_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
-    """The sum over a chunk, scaled so that its largest term is near 1; also where a NaN, an infinity or nothing but zeros shows."""
-    cdef partial total
-    cdef double scaled[CHUNK]
-    cdef double up, second
-    cdef int e
+cdef inline bint in_range(double total) noexcept nogil:
+    return LOWEST < total < HIGHEST
+
+
+cdef inline bint all_in_range(sums* totals, Py_ssize_t count) noexcept nogil:
+    """Whether all sums are; those beyond ``count``, up to a whole vector, are made so."""
+    cdef vector outside = splat(0.0)
+    cdef double each[WIDTH]
+    cdef double result = 0.0
+    cdef Py_ssize_t k = count
+    cdef int i
+    while k % WIDTH:
+        totals.hi[k] = 1.0
+        totals.lo[k] = 0.0
+        k += 1
+    for i in range(<int>(k // WIDTH)):
+        outside = outside + between(load_double(totals.hi + i * WIDTH), splat(LOWEST), splat(HIGHEST), splat(0.0), splat(1.0))
+    put(each, outside)
+    for i in range(WIDTH):
+        result += each[i]
+    return result == 0.0
+
+
+cdef inline double any_exponent(double most, power p, bint paired) noexcept nogil:
+    """The exponent of most^p by the very expression that raises terms, so that the largest comes out between 1 and 2 however coarse
+    that is for a huge p."""
+    if paired:
+        return floor(first(log2_pairs(splat(most)).hi * p.p))
+    return floor(first(log2(splat(most)) * p.p))
+
+
+cdef inline void scale(const element* x, Py_ssize_t size, int e, double* y) noexcept nogil:
+    """y = |x| * 2^-e, in two steps as 2^-e may leave the range of double; the last vector is filled up with zeros."""
+    cdef vector up = power_of_two(splat(-(e // 2))), second = power_of_two(splat(-(e - e // 2)))
     cdef Py_ssize_t i = 0
+    while i + WIDTH <= size:
+        put(y + i, absolute(load(x + i)) * up * second)
+        i += WIDTH
+    if i < size:
+        put(y + i, absolute(load_part(x + i, <int>(size - i))) * up * second)
+
+
+cdef inline void far_sums(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, int e, sums* totals
+) noexcept nogil:
+    """The sums of (x * 2^-e)^2 over ``count`` chunks, ``pitch`` elements apart."""
+    cdef lanes all
+    cdef Far how
+    how.scale = ldexp(1.0, -e)
+    rows_of_lanes(x, pitch, count, size, &how, &all)
+    total_lanes(&all, count, element is double, totals)
+
+
+cdef inline partial scaled_sum(const element* x, Py_ssize_t size, power p, double plain) noexcept nogil:
+    """The sum over a chunk whose plain sum is out of range: scaled by 2^FAR down or up where that is sure to do, else so that the largest
+    term comes out near 1. Where the largest is NaN, infinite or zero, it is the sum."""
+    cdef double scaled[SCALED]
+    cdef sums some
+    cdef partial total
+    cdef int e
     total.hi = largest(x, size)
     total.lo = 0.0
     total.exponent = 0.0
     if total.hi == 0.0 or not isfinite(total.hi):
         return total
     if p.kind == ANY:
-        # the same expression as for the terms, so that the largest comes out between 1 and 2 however coarse it is for a huge p
-        if element is double:
-            total.exponent = floor(first(log2_pairs(splat(total.hi)).hi * p.p))
-        else:
-            total.exponent = floor(first(log2(splat(total.hi)) * p.p))
-        up = total.exponent
-        plain_sums(x, 0, 1, size, p, up, &total)
-        total.exponent = up
-        return total
-    frexp(total.hi, &e)
-    e -= 1
-    if p.kind == HALVES:
-        e -= e & 1  # so that e * p is an integer
-    up = ldexp(1.0, -(e // 2))  # in two steps: 2^-e may leave the range of double
-    second = ldexp(1.0, -(e - e // 2))
-    while i + WIDTH <= size:
-        put(scaled + i, absolute(load(x + i)) * splat(up) * splat(second))
-        i += WIDTH
-    while i < size:
-        scaled[i] = magnitude(x, i) * up * second
-        i += 1
-    plain_sums(<const double*>scaled, 0, 1, size, p, 0.0, &total)
-    total.exponent = e * p.p
+        total.exponent = any_exponent(total.hi, p, element is double)
+        plain_sums(x, 0, 1, size, p, total.exponent, &some)
+    elif p.far:
+        e = FAR if plain > 1.0 else -FAR
+        total.exponent = 2 * e
+        far_sums(x, 0, 1, size, e, &some)
+    else:
+        frexp(total.hi, &e)
+        e -= 1
+        if p.kind == HALVES:
+            e -= e & 1  # so that e * p is an integer
+        total.exponent = e * p.p
+        scale(x, size, e, scaled)
+        plain_sums(<const double*>scaled, 0, 1, size, p, 0.0, &some)
+    total.hi = some.hi[0]
+    total.lo = some.lo[0]
     return total
+
+
+cdef inline partial chunk_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
+    """The sum over one chunk."""
+    cdef sums some
+    cdef partial total
+    plain_sums(x, 0, 1, size, p, 0.0, &some)
+    total.hi = some.hi[0]
+    total.lo = some.lo[0]
+    total.exponent = 0.0
+    return total if in_range(total.hi) else scaled_sum(x, size, p, total.hi)
+
+
+cdef inline int guess(double x, power p) noexcept nogil:
+    """The exponent e with which ``far_sums`` is the thing to try first, for chunks that begin with |x|; mostly 0, which is for plain sums.
+    What it says decides how long sums take, and nothing else."""
+    if not p.far or LOWEST < x * x < HIGHEST or not 0.0 < x < INFINITY:
+        return 0
+    return FAR if x > 1.0 else -FAR
 
 
 cdef inline void chunk_sums(
     const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, partial* totals
 ) noexcept nogil:
-    """The sums of |x|^p over up to ROWS chunks of one size <= CHUNK, ``pitch`` elements apart."""
-    cdef Py_ssize_t k
+    """The sums of |x|^p over up to ROWS chunks of one size <= CHUNK, ``pitch`` elements apart. A chunk is summed with a scale if its plain
+    sum is out of range; if its scaled sum proves that the plain one is, that need not be known."""
+    cdef sums some
+    cdef int k, e
+    cdef double least, most
     if p.kind >= LARGEST:
-        for k in range(count):
+        for k in range(<int>count):
             totals[k] = folded(x + k * pitch, size, p)
         return
-    plain_sums(x, pitch, count, size, p, 0.0, totals)
-    for k in range(count):
-        if not LOWEST <= totals[k].hi <= HIGHEST:
-            totals[k] = scaled_sum(x + k * pitch, size, p)
+    e = guess(magnitude(x, 0), p)
+    if e == 0:
+        plain_sums(x, pitch, count, size, p, 0.0, &some)
+        for k in range(<int>count):
+            totals[k].hi = some.hi[k]
+            totals[k].lo = some.lo[k]
+            totals[k].exponent = 0.0
+            if not in_range(some.hi[k]):
+                totals[k] = scaled_sum(x + k * pitch, size, p, some.hi[k])
+        return
+    far_sums(x, pitch, count, size, e, &some)
+    least = ldexp(HIGHEST, 1 - 2 * FAR) if e > 0 else LOWEST
+    most = ldexp(LOWEST, 2 * FAR - 1) if e < 0 else HIGHEST
+    for k in range(<int>count):
+        totals[k].hi = some.hi[k]
+        totals[k].lo = some.lo[k]
+        totals[k].exponent = 2 * e
+        if not least < some.hi[k] < most:
+            totals[k] = chunk_sum(x + k * pitch, size, p)
+
+
+cdef inline void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, element* y) noexcept nogil:
+    """The norms of up to ROWS planes of a single chunk."""
+    cdef sums some
+    cdef partial totals[ROWS]
+    if p.kind < LARGEST and guess(magnitude(x, 0), p) == 0:
+        plain_sums(x, pitch, count, size, p, 0.0, &some)
+        if all_in_range(&some, count):
+            plain_roots(&some, count, p, y)
+            return
+    chunk_sums(x, pitch, count, size, p, totals)
+    roots(totals, count, p, y)
 
 
 # --- across ------------------------------------------------------------------------------------------------------------------------------
@@ -355,87 +494,119 @@ cdef inline void chunk_sums(
 
 # Planes whose elements lie side by side (channels last) are summed all at once: a vector holds one element each of WIDTH planes. What is a
 # lane of one plane above is a row of vectors here; every addition is the same.
-cdef inline void across_lanes(
-    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, double* total_hi, double* total_lo
+
+
+cdef inline void narrow_across(
+    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, vector* hi
 ) noexcept nogil:
-    """The sums of |x|^p over ``abreast`` vectors of planes; elements of one plane are ``step`` apart."""
+    """The lanes of ``abreast`` vectors of planes; elements of one plane are ``step`` apart."""
+    cdef const element* at
+    cdef vector total
+    cdef Py_ssize_t i = 0, row = LANES * step
+    cdef int k, v, j
+    while i < size:
+        for k in range(LANES):
+            for v in range(abreast):
+                at = x + (i + k) * step + v * WIDTH
+                total = hi[k * abreast + v]
+                if i + (TREE - 1) * LANES + k < size:
+                    for j in range(TREE):
+                        total = plus_term(total, load(at + j * row), how)
+                else:
+                    for j in range(<int>((size - i - k + LANES - 1) // LANES)):
+                        total = plus_term(total, load(at + j * row), how)
+                hi[k * abreast + v] = total
+        i += TREE * LANES
+
+
+cdef inline void paired_across(
+    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, vector* hi, vector* lo
+) noexcept nogil:
+    """The same as pairs."""
+    cdef const element* at
+    cdef vector s
+    cdef Py_ssize_t i = 0, row = PAIRED * step, left
+    cdef int k, v
+    while i + TREE * PAIRED <= size:
+        for k in range(PAIRED):
+            for v in range(abreast):
+                s = eight_rows(x + (i + k) * step + v * WIDTH, row, how)
+                accumulate(s, &hi[k * abreast + v], &lo[k * abreast + v], True)
+        i += TREE * PAIRED
+    if i < size:
+        left = (size - i) // PAIRED
+        for k in range(PAIRED):
+            for v in range(abreast):
+                at = x + (i + k) * step + v * WIDTH
+                s = splat(0.0)
+                if i + left * PAIRED + k < size:
+                    s = term(load(at + left * row), how)
+                if left & 1:
+                    s = term(load(at + (left - 1) * row), how) + s
+                if left & 2:
+                    s = two_rows(at + (left & 4) * row, row, how) + s
+                if left & 4:
+                    s = four_rows(at, row, how) + s
+                accumulate(s, &hi[k * abreast + v], &lo[k * abreast + v], True)
+
+
+cdef inline void across_lanes(
+    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, sums* totals
+) noexcept nogil:
+    """The sums of |x|^p over ``abreast`` vectors of planes."""
     cdef bint paired = element is double
     cdef vector hi[LANES * ABREAST]
     cdef vector lo[LANES * ABREAST]
-    cdef vector rest_hi[ABREAST]
-    cdef vector rest_lo[ABREAST]
-    cdef Py_ssize_t i = 0, row = LANES * step
-    cdef const element* at_lane
     cdef pairs t
-    cdef int k, v, width
-    for k in range(LANES * abreast):
+    cdef int count = PAIRED if element is double else LANES
+    cdef int k, v
+    for k in range(count * abreast):
         hi[k] = splat(0.0)
         lo[k] = splat(0.0)
-    for v in range(abreast):
-        rest_hi[v] = splat(0.0)
-        rest_lo[v] = splat(0.0)
-    while i + TREE * LANES <= size:
-        for k in range(LANES):
-            at_lane = x + (i + k) * step
-            for v in range(abreast):
-                accumulate(
-                    ((terms(at_lane, how) + terms(at_lane + row, how))
-                     + (terms(at_lane + 2 * row, how) + terms(at_lane + 3 * row, how)))
-                    + ((terms(at_lane + 4 * row, how) + terms(at_lane + 5 * row, how))
-                       + (terms(at_lane + 6 * row, how) + terms(at_lane + 7 * row, how))),
-                    &hi[k * abreast + v], &lo[k * abreast + v], paired)
-                at_lane += WIDTH
-        i += TREE * LANES
-    while i + LANES <= size:
-        for k in range(LANES):
-            for v in range(abreast):
-                accumulate(terms(x + (i + k) * step + v * WIDTH, how), &hi[k * abreast + v], &lo[k * abreast + v], paired)
-        i += LANES
-    while i < size:
-        for v in range(abreast):
-            accumulate(terms(x + i * step + v * WIDTH, how), &rest_hi[v], &rest_lo[v], paired)
-        i += 1
-    for k in range(HALF * abreast):
-        if paired:
-            lo[k] = lo[k] + lo[k + HALF * abreast]
-        accumulate(hi[k + HALF * abreast], &hi[k], &lo[k], paired)
-    width = HALF // 2
-    while width:
-        for k in range(width):
+    if element is double:
+        paired_across(x, step, abreast, size, how, hi, lo)
+    else:
+        narrow_across(x, step, abreast, size, how, hi)
+    while count > DOWN:
+        count = count // 2
+        for k in range(count * abreast):
+            if paired:
+                lo[k] = lo[k] + lo[k + count * abreast]
+            accumulate(hi[k + count * abreast], &hi[k], &lo[k], paired)
+    while count > 1:
+        count = count // 2
+        for k in range(count):
             for v in range(abreast):
                 t = two_sums(hi[2 * k * abreast + v], hi[(2 * k + 1) * abreast + v])
                 hi[k * abreast + v] = t.hi
                 if paired:
                     lo[k * abreast + v] = lo[2 * k * abreast + v] + lo[(2 * k + 1) * abreast + v] + t.lo
-        width //= 2
     for v in range(abreast):
-        t = two_sums(hi[v], rest_hi[v])
-        put(total_hi + v * WIDTH, t.hi)
-        put(total_lo + v * WIDTH, lo[v] + (rest_lo[v] + t.lo) if paired else splat(0.0))
+        put(totals.hi + v * WIDTH, hi[v])
+        put(totals.lo + v * WIDTH, lo[v] if paired else splat(0.0))
 
 
 cdef inline void across_sums(
     const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, partial* totals
 ) noexcept nogil:
     """``chunk_sums`` for planes that lie side by side, as many as fill vectors, p whole or halves; ``column`` has room for a chunk."""
-    cdef double hi[SIDE]
-    cdef double lo[SIDE]
+    cdef sums some
     cdef Py_ssize_t i
     cdef int k
     if p.kind == WHOLE and p.whole == 1:
-        across_lanes(x, step, <int>(count // WIDTH), size, &p.first, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, &p.first, &some)
     elif p.kind == WHOLE and p.whole == 2:
-        across_lanes(x, step, <int>(count // WIDTH), size, &p.second, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, &p.second, &some)
     else:
-        across_lanes(x, step, <int>(count // WIDTH), size, &p.squaring, hi, lo)
+        across_lanes(x, step, <int>(count // WIDTH), size, &p.squaring, &some)
     for k in range(<int>count):
-        totals[k].hi = hi[k]
-        totals[k].lo = lo[k]
+        totals[k].hi = some.hi[k]
+        totals[k].lo = some.lo[k]
         totals[k].exponent = 0.0
-        if not LOWEST <= hi[k] <= HIGHEST:
+        if not in_range(some.hi[k]):
             for i in range(size):
                 column[i] = x[i * step + k]
-            totals[k] = scaled_sum(<const element*>column, size, p)
+            chunk_sums(<const element*>column, 0, 1, size, p, &totals[k])
 
 
 # --- planes ------------------------------------------------------------------------------------------------------------------------------
@@ -472,41 +643,63 @@ cdef inline partial add(partial a, partial b, power p) noexcept nogil:
     return a
 
 
-cdef inline bint ordinary(partial s) noexcept nogil:
-    """Whether the sum is hi + lo, and far from the ends of the range."""
-    return s.exponent == 0.0 and LOWEST <= s.hi <= HIGHEST
-
-
-cdef inline void roots(const partial* sums, Py_ssize_t count, power p, element* y) noexcept nogil:
-    """y = sums^(1/p), rounded once; up to ROWS of them, so that the arithmetic of all goes through vectors."""
-    cdef double v[ROWS]
-    cdef double low[ROWS]
-    cdef Py_ssize_t k
-    if p.kind == WHOLE and p.whole == 1:
-        for k in range(count):
-            v[k] = sums[k].hi + sums[k].lo
-    elif p.kind == WHOLE and p.whole == 2:
-        for k in range(count):
-            v[k] = sqrt(sums[k].hi + sums[k].lo)
-    elif p.kind == WHOLE and p.whole == 4:
-        for k in range(count):
-            v[k] = sqrt(sqrt(sums[k].hi + sums[k].lo))
-    elif p.kind < LARGEST:
-        for k in range(ROWS):
-            v[k] = sums[k].hi if k < count and ordinary(sums[k]) else 1.0
-            low[k] = sums[k].lo if k < count and ordinary(sums[k]) else 0.0
-        k = 0
-        while k < count:
-            if element is double:
-                put(v + k, any_roots(load_double(v + k), load_double(low + k), splat(0.0), p.p))
-            else:
-                put(v + k, exp2((log2(load_double(v + k)) + load_double(low + k) / load_double(v + k) * 1.4426950408889634) / splat(p.p)))
-            k += WIDTH
-    for k in range(count):
-        if p.kind >= LARGEST or not ordinary(sums[k]):
-            v[k] = root(sums[k], p)
+cdef inline void plain_roots(sums* all, Py_ssize_t count, power p, element* y) noexcept nogil:
+    """y = sums^(1/p), rounded once, for sums in range, up to a whole vector of them."""
+    cdef double v[SIDE]
+    cdef vector hi, lo
+    cdef Py_ssize_t k = 0
+    while k < count:
+        hi = load_double(all.hi + k)
+        lo = load_double(all.lo + k)
+        if p.kind == WHOLE and p.whole == 1:
+            put(v + k, hi + lo)
+        elif p.kind == WHOLE and p.whole == 2:
+            put(v + k, square_root(hi + lo))
+        elif p.kind == WHOLE and p.whole == 4:
+            put(v + k, square_root(square_root(hi + lo)))
+        elif element is double:
+            put(v + k, any_roots(hi, lo, splat(0.0), p.p))
+        else:
+            put(v + k, exp2((log2(hi) + lo / hi * 1.4426950408889634) / splat(p.p)))
+        k += WIDTH
     for k in range(count):
         store(y + k, v[k])
+
+
+cdef inline void roots(const partial* totals, Py_ssize_t count, power p, element* y) noexcept nogil:
+    """y = totals^(1/p), rounded once, for any totals; up to ROWS of them."""
+    cdef sums plain
+    cdef double v[ROWS]
+    cdef double exponent[ROWS]
+    cdef bint ordinary
+    cdef Py_ssize_t k
+    if p.kind == WHOLE and p.whole == 2:
+        for k in range(count):
+            plain.hi[k] = totals[k].hi + totals[k].lo
+            exponent[k] = totals[k].exponent * 0.5
+        k = 0
+        while k < count:
+            put(v + k, times_power(square_root(load_double(plain.hi + k)), load_double(exponent + k)))
+            k += WIDTH
+        for k in range(count):
+            store(y + k, v[k])
+        return
+    for k in range(count):
+        ordinary = totals[k].exponent == 0.0 and in_range(totals[k].hi)
+        plain.hi[k] = totals[k].hi if ordinary else 1.0
+        plain.lo[k] = totals[k].lo if ordinary else 0.0
+    if p.kind < LARGEST:
+        all_in_range(&plain, count)
+        plain_roots(&plain, count, p, y)
+    for k in range(count):
+        if p.kind >= LARGEST or totals[k].exponent != 0.0 or not in_range(totals[k].hi):
+            store(y + k, root(totals[k], p))
+
+
+cdef inline vector times_power(vector x, vector exponent) noexcept nogil:
+    """x * 2^exponent for integers from -2040 to 2040, in two steps, the first of which does not round."""
+    cdef vector half = (exponent * 0.5 + splat(NEAREST)) - splat(NEAREST)
+    return x * power_of_two(half) * power_of_two(exponent - half)
 
 
 cdef inline vector any_roots(vector hi, vector lo, vector exponent, double p) noexcept nogil:
@@ -524,13 +717,11 @@ cdef inline vector any_roots(vector hi, vector lo, vector exponent, double p) no
 
 
 cdef inline double root(partial s, power p) noexcept nogil:
-    """One root, of any sum."""
+    """One root, of any sum but one for p = 2."""
     if p.kind == LARGEST or p.kind == VANISHING or s.hi == 0.0 or not isfinite(s.hi):
         return s.hi
     if p.kind == PEAKED:
         return s.hi + s.hi * (first(log2(splat(s.lo))) * 0.6931471805599453 / p.p)
     if p.kind == WHOLE and p.whole == 1:
         return ldexp(s.hi + s.lo, <int>s.exponent)
-    if p.kind == WHOLE and p.whole == 2:
-        return ldexp(sqrt(s.hi + s.lo), <int>(s.exponent * 0.5))
     return first(any_roots(splat(s.hi), splat(s.lo), splat(s.exponent), p.p))

@@ -2,7 +2,7 @@
 #
 # Apart from the sums because what p is decides everything here and nothing there.
 
-from libc.math cimport INFINITY, floor, sqrt
+from libc.math cimport INFINITY, floor
 
 from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pairs, two_sums
 from .vectors cimport between, fused, splat, square_root, vector
@@ -29,6 +29,9 @@ cdef struct Third:
 cdef struct Fourth:
     int unused
 
+cdef struct Far:  # p = 2 of elements whose squares leave the range of double
+    double scale
+
 cdef struct Squaring:
     int whole  # p is this
     bint half  # and a half, if so
@@ -38,12 +41,14 @@ ctypedef fused way:
     Second
     Third
     Fourth
+    Far
     Squaring
 
 cdef struct power:
     Kind kind
     int whole  # the integer part, for WHOLE and HALVES
     double p
+    bint far  # whether squares may leave the range of double
     First first
     Second second
     Third third
@@ -70,39 +75,15 @@ cdef inline power power_of(double p, Py_ssize_t size, bint paired) noexcept nogi
         result.whole = <int>p
     else:
         result.kind = ANY
+    result.far = paired and p == 2.0
     result.first.unused = result.second.unused = result.third.unused = result.fourth.unused = 0
     result.squaring.whole = result.whole
     result.squaring.half = result.kind == HALVES
     return result
 
 
-cdef inline double raised(double a, const way* how) noexcept nogil:
-    """a^p for a >= 0."""
-    cdef double result
-    cdef int n
-    if way is First:
-        return a
-    elif way is Second:
-        return a * a
-    elif way is Third:
-        return a * a * a
-    elif way is Fourth:
-        return (a * a) * (a * a)
-    else:
-        n = how.whole
-        result = sqrt(a) if how.half else 1.0
-        if n & 1:
-            result = result * a
-        while n > 1:
-            n >>= 1
-            a = a * a
-            if n & 1:
-                result = result * a
-        return result
-
-
 cdef inline vector raised_vector(vector a, const way* how) noexcept nogil:
-    """The same for a vector of them, in the same order, so that the bits are the same."""
+    """a^p for elements a >= 0; for p = 2 and 4 of any sign."""
     cdef vector result
     cdef int n
     if way is First:
@@ -113,6 +94,9 @@ cdef inline vector raised_vector(vector a, const way* how) noexcept nogil:
         return a * a * a
     elif way is Fourth:
         return (a * a) * (a * a)
+    elif way is Far:
+        a = a * splat(how.scale)
+        return a * a
     else:
         n = how.whole
         result = square_root(a) if how.half else splat(1.0)

@@ -30,6 +30,17 @@
 
 static inline void cypool_put(double* y, cypool_vector a) { memcpy(y, &a, sizeof a); }
 
+/* Of 2 * CYPOOL_WIDTH doubles those at even places, or at odd ones. */
+static inline cypool_vector cypool_every_other(const double* x, int odd) {
+#if CYPOOL_WIDTH == 1
+    return x[odd];
+#else
+    cypool_vector result;
+    CYPOOL_EACH(x[2 * i + odd]);
+    return result;
+#endif
+}
+
 static inline cypool_vector cypool_load_double(const double* x) {
     cypool_vector result;
     memcpy(&result, x, sizeof result);
@@ -118,6 +129,34 @@ static inline cypool_vector cypool_splat(double value) {
 #endif
 }
 
+/* The first ``count`` < CYPOOL_WIDTH elements, zeros after them; nothing else is read. */
+#if CYPOOL_WIDTH == 8
+static inline cypool_vector cypool_part_double(const double* x, int count) {
+    return _mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), x);
+}
+static inline cypool_vector cypool_part_float(const float* x, int count) {
+    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps((__mmask8)((1u << count) - 1), x));
+}
+static inline cypool_vector cypool_part_float16(const uint16_t* x, int count) {
+    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_maskz_loadu_epi16((__mmask8)((1u << count) - 1), x)));
+}
+static inline cypool_vector cypool_part_bfloat16(const int16_t* x, int count) {
+    __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16((__mmask8)((1u << count) - 1), x)), 16);
+    return _mm512_cvtps_pd(_mm256_castsi256_ps(wide));
+}
+#else
+  #define CYPOOL_PART(name, element) \
+      static inline cypool_vector cypool_part_##name(const element* x, int count) { \
+          element all[CYPOOL_WIDTH] = {0}; \
+          for (int i = 0; i < count; i++) all[i] = x[i]; \
+          return cypool_load_##name(all); \
+      }
+CYPOOL_PART(double, double)
+CYPOOL_PART(float, float)
+CYPOOL_PART(float16, uint16_t)
+CYPOOL_PART(bfloat16, int16_t)
+#endif
+
 static inline double cypool_first(cypool_vector a) {
     double value;
     memcpy(&value, &a, sizeof value);
@@ -139,6 +178,24 @@ static inline cypool_vector cypool_fma(cypool_vector a, cypool_vector b, cypool_
 #endif
 }
 
+/* total + a * a for a product that is exact, so that it is the same whether the sum is fused with it or not. */
+static inline cypool_vector cypool_plus_square(cypool_vector total, cypool_vector a) {
+#if CYPOOL_WIDTH > 2
+    return cypool_fma(a, a, total);
+#else
+    return total + a * a;
+#endif
+}
+
+/* total + a. Where there are fused operations this is one: their unit is idle in sums, while conversions keep that of additions busy. */
+static inline cypool_vector cypool_plus(cypool_vector total, cypool_vector a) {
+#if CYPOOL_WIDTH > 2
+    return cypool_fma(a, cypool_splat(1.0), total);
+#else
+    return total + a;
+#endif
+}
+
 /* Where ``low < x < high`` it is ``inside``, elsewhere (for NaN too) ``outside``. */
 static inline cypool_vector cypool_between(
     cypool_vector x, cypool_vector low, cypool_vector high, cypool_vector inside, cypool_vector outside
@@ -155,9 +212,30 @@ static inline cypool_vector cypool_between(
 static inline cypool_vector cypool_larger(cypool_vector a, cypool_vector b) {
 #if CYPOOL_WIDTH == 1
     return a > b || a != a ? a : b;
+#elif CYPOOL_WIDTH == 8
+    return (cypool_vector)_mm512_max_epi64((__m512i)a, (__m512i)b);
 #else
     cypool_integers mask = (cypool_integers)a > (cypool_integers)b;
     return (cypool_vector)(((cypool_integers)a & mask) | ((cypool_integers)b & ~mask));
+#endif
+}
+
+/* The largest one, of two that are not negative the same way. */
+static inline double cypool_largest_of(cypool_vector a) {
+#if CYPOOL_WIDTH == 8
+    int64_t bits = _mm512_reduce_max_epi64((__m512i)a);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+#elif CYPOOL_WIDTH == 1
+    return a;
+#else
+    cypool_integers bits = (cypool_integers)a;
+    int64_t most = bits[0];
+    for (int i = 1; i < CYPOOL_WIDTH; i++) most = bits[i] > most ? bits[i] : most;
+    double value;
+    memcpy(&value, &most, sizeof value);
+    return value;
 #endif
 }
 
