@@ -36,6 +36,9 @@ class CypoolBackend(Backend):
     (array([[[3.]]]),)
     """
 
+    optimizes = False
+    """Nodes run as they stand, one after the other: asked not to optimise a graph, it does what it always does."""
+
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **_: Any) -> bool:
         """Whether every node is of an operator that this backend, or ONNX's reference evaluator beneath it, has."""
@@ -72,6 +75,7 @@ class CypoolBackend(Backend):
         return device.partition(":")[0] == "CPU"
 
 
+optimizes = CypoolBackend.optimizes
 is_compatible = CypoolBackend.is_compatible
 prepare = CypoolBackend.prepare
 run_model = CypoolBackend.run_model

@@ -5,7 +5,8 @@ Apart from ``reference`` because a model also states its inputs' names, types an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import onnx
 from onnx.reference import ReferenceEvaluator
 
 from cypool.errors import SpecError, SpecTypeError, SpecValueError
+from cypool.functions import inlined
 from cypool.reference import OPS
 
 
@@ -58,12 +60,8 @@ class Session:
         constants = {tensor.name for tensor in model.graph.initializer}
         self.inputs = tuple(_declared(info) for info in model.graph.input if info.name not in constants)
         self.outputs = tuple(info.name for info in model.graph.output)
-        try:
-            self._evaluator = ReferenceEvaluator(model, new_ops=OPS)
-        except TypeError as error:  # the evaluator wraps what a node's constructor raises in a TypeError of its own
-            if isinstance(error.__cause__, SpecError):
-                raise error.__cause__ from None
-            raise
+        with _unwrapped():
+            self._evaluator = _Evaluator(inlined(model))
 
     def run(self, feeds: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
         """The outputs by name, for arrays by input name; SpecError where those are not what the model declares."""
@@ -76,7 +74,27 @@ class Session:
             if declared.name not in feeds:
                 raise SpecValueError(f"input {declared.name} is missing, expected {', '.join(names)}")
             _check(declared, np.asarray(feeds[declared.name]), sizes)
-        return dict(zip(self.outputs, self._evaluator.run(None, dict(feeds)), strict=True))
+        with _unwrapped():
+            outputs = self._evaluator.run(None, dict(feeds))
+        return dict(zip(self.outputs, outputs, strict=True))
+
+
+class _Evaluator(ReferenceEvaluator):  # type: ignore[misc, unused-ignore]
+    """Has cypool's operators in functions too: the evaluator makes one of its own class for each."""
+
+    def __init__(self, proto: Any, **options: Any) -> None:
+        super().__init__(proto, **{"new_ops": OPS, **options})
+
+
+@contextmanager
+def _unwrapped() -> Iterator[None]:
+    """SpecErrors as they were raised: the evaluator wraps what comes out of a node in a TypeError of its own."""
+    try:
+        yield
+    except TypeError as error:
+        if isinstance(error.__cause__, SpecError):
+            raise error.__cause__ from None
+        raise
 
 
 def _declared(info: onnx.ValueInfoProto) -> Declared:

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.protocol import Outcome, run_request
-from cypool.conformance.runtimes import onnxruntime
+from cypool.conformance.runtimes import onnx_backend, onnxruntime
 from cypool.conformance.tensors import DTYPES, Tensor
 
 NAMES = ("cypool", "onnxruntime", "reference", "openvino", "tract")
@@ -125,4 +125,10 @@ def test_onnxruntime_leaves_the_graph_as_it_is_where_that_is_asked() -> None:
 
 
 def test_who_has_a_switch_for_optimisation_says_so(runtimes: dict[str, Isolated]) -> None:
-    assert {name for name, runtime in runtimes.items() if "optimize" in runtime.options} == {"onnxruntime", "reference"}
+    assert {name for name, runtime in runtimes.items() if "optimize" in runtime.options} == {"cypool", "onnxruntime", "reference"}
+
+
+def test_a_backend_has_the_switch_only_if_it_says_that_it_never_optimises(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hasattr(onnx_backend.connect("cypool.backend"), "load_unoptimized")
+    monkeypatch.delattr("cypool.backend.optimizes")
+    assert not hasattr(onnx_backend.connect("cypool.backend"), "load_unoptimized")

@@ -40,6 +40,8 @@ class OnnxBackend:
             self.backend = getattr(self.backend, part)
         if not callable(getattr(self.backend, "prepare", None)):
             raise ImportError(f"{target} is no ONNX Backend: it has no function 'prepare'")
+        if getattr(self.backend, "optimizes", True) is False:
+            self.load_unoptimized = self.load
 
     def describe(self) -> Description:
         """Named by where it is found; a version is that of its package."""

@@ -1,0 +1,47 @@
+"""Model-local functions: their bodies put in the place of the nodes that call them.
+
+Apart from the session because it is ONNX's own matter, and the same whatever runs the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx
+from onnx.inliner import inline_local_functions
+
+
+def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model without calls of its functions, but of those written for another opset than its own, which stay.
+
+    >>> model = onnx.parser.parse_model('''
+    ...     <ir_version: 9, opset_import: ["" : 18, "mine" : 1]> g (float[2] x) => (float[2] y) { y = mine.Twice (x) }
+    ...     <domain: "mine", opset_import: ["" : 18]> Twice (a) => (b) { b = Add (a, a) }''')
+    >>> [node.op_type for node in inlined(model).graph.node]
+    ['Add']
+    """
+    if not model.functions:
+        return model
+    complete = onnx.ModelProto()
+    complete.CopyFrom(model)
+    functions = {(function.domain, function.name): function for function in complete.functions}
+    for body in (complete.graph.node, *(function.node for function in complete.functions)):
+        for node in _within(body):
+            if function := functions.get((node.domain, node.op_type)):
+                _fill_in(node, function)
+    return inline_local_functions(complete)
+
+
+def _within(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """The nodes, and those of their branches."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                yield from _within(graph.node)
+
+
+def _fill_in(node: onnx.NodeProto, function: onnx.FunctionProto) -> None:
+    """Give the node the defaults of what it leaves out, which nobody else does."""
+    given = {attribute.name for attribute in node.attribute}
+    node.attribute.extend(default for default in function.attribute_proto if default.name not in given)
