@@ -1,6 +1,11 @@
 """The commands ``run`` and ``info``: what they print and write, and one line for every mistake."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -12,6 +17,8 @@ import cypool
 from cypool import dispatch
 from cypool.cli.info import command as info
 from cypool.cli.run import command as run
+
+COMMAND = Path(__file__).parents[1] / "cypool_command.py"
 
 
 @pytest.fixture
@@ -29,6 +36,28 @@ def model(tmp_path):
 def saved(tmp_path, array):
     np.save(tmp_path / "x.npy", array)
     return f"x={tmp_path / 'x.npy'}"
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["check", "cypool"], ["--help"]])
+def test_a_build_that_can_not_run_is_one_line_whatever_is_asked(arguments):
+    environment = {**os.environ, "CYPOOL_ISA": "nonsense"}
+    done = subprocess.run([sys.executable, COMMAND, *arguments], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("cypool: CYPOOL_ISA=nonsense: built are baseline") and done.stderr.count("\n") == 1
+
+
+def test_the_command_is_the_command_line():
+    done = subprocess.run([sys.executable, COMMAND, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"cypool {cypool.__version__}\n"
+    assert 'cypool = "cypool_command:main"' in (COMMAND.parent / "pyproject.toml").read_text()
+
+
+def test_another_error_of_the_import_is_not_hidden(tmp_path):
+    (tmp_path / "cypool").mkdir()
+    (tmp_path / "cypool" / "__init__.py").write_text("import nothing_of_that_name")
+    shutil.copy(COMMAND, tmp_path)
+    done = subprocess.run([sys.executable, tmp_path / COMMAND.name, "info"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "ModuleNotFoundError: No module named 'nothing_of_that_name'" in done.stderr
 
 
 def test_a_model_runs_on_files(model, tmp_path):
