@@ -63,6 +63,18 @@ def test_each_form_goes_where_it_is_told_and_nothing_else_is_said(folder: Path, 
     assert report_runs._bare(paths["html"].read_text(encoding="utf-8")) == kept("run.html")
 
 
+@pytest.mark.parametrize("form", [(), ("--markdown", "-"), ("--html", "-")])
+def test_each_form_says_what_is_not_as_a_list_says(folder: Path, form: tuple[str, ...]) -> None:
+    (folder / "some.toml").write_text(
+        'runtime = "blunt"\n[[expect]]\ncases = "*/no-such-thing"\nverdict = "crashed"\nreason = "known"\n', encoding="utf-8"
+    )
+    plain = cypool("old.jsonl", *form, folder=folder).stdout
+    done = cypool("old.jsonl", *form, "--expect", "some.toml", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    for said in ("0 cases are as listed; not as listed:", "not listed", "matches no case", "no-such-thing"):
+        assert said in done.stdout and said not in plain
+
+
 def test_junit_is_held_to_lists_of_expectations(folder: Path) -> None:
     (folder / "blunt.toml").write_text(
         'runtime = "blunt"\n[[expect]]\ncases = "*"\nverdict = "crashed"\nreason = "known"\n', encoding="utf-8"
@@ -103,7 +115,7 @@ def test_a_difference_in_which_nothing_broke_is_code_0(folder: Path) -> None:
         (["binary.jsonl"], "binary.jsonl: not the record of a run: "),
         (["empty.jsonl"], "empty.jsonl: not the record of a run: "),
         (["old.jsonl", "--html", "nowhere/page.html"], "nowhere/page.html: No such file or directory"),
-        (["old.jsonl", "--expect", "shipped"], "--expect goes with --junit"),
+        (["--diff", "old.jsonl", "new.jsonl", "--expect", "shipped"], "no option but --markdown"),
         (["old.jsonl", "--junit", "-", "--expect", "nowhere.toml"], "--expect nowhere.toml: no such file"),
         (["--diff", "old.jsonl"], "--diff takes two FILEs, the old run and the new one"),
         (["--diff", "old.jsonl", "new.jsonl", "new.jsonl"], "--diff takes two FILEs"),

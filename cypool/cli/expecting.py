@@ -127,10 +127,9 @@ def render(lists: Mapping[str, Listed], header: Header, held: Mapping[str, Held]
     for name, of_runtime in held.items():
         listed = lists[name]
         source = "the list that is shipped" if listed.path is None else str(listed.path)
-        line = f"{header.title(name)} and {source}: {of_runtime.listed:,} cases are as listed"
         if of_runtime.entries < len(listed.expectations.entries):
-            line += f", by the {of_runtime.entries} of {len(listed.expectations.entries)} entries that are about this version"
-        line += "; not as listed:" if of_runtime.surprises else ", and all others conform"
+            source += f", of whose {len(listed.expectations.entries)} entries {of_runtime.entries} are about this version"
+        line = f"{header.title(name)} and {source}: {of_runtime}"
         parts += ["", Text(line, "bold" if of_runtime.surprises else "bold green"), _surprises(of_runtime)]
     return Group(*parts)
 
@@ -141,7 +140,7 @@ def _surprises(found: Held) -> Table:
     grid.add_column(overflow="fold")
     for surprise in found.surprises:
         text = Text(surprise.kind, "red").append(f": {report.shortened(surprise.text)}", "default")
-        results = sorted(surprise.results, key=lambda result: (result.elements, len(result.case), result.case))
+        results = surprise.examples
         details = [f"{result.case}: {result.verdict}" for result in results[:SHOWN]]
         details += [f"and {len(results) - SHOWN:,} more"] if len(results) > SHOWN else []
         details += [report.shortened(result.message) for result in results[:1] if result.message]

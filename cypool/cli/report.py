@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from cypool.cli import expecting
 from cypool.cli.terminal import render, render_diff
 from cypool.conformance import records
 from cypool.conformance.reports.diff import NotComparable, differences
@@ -22,7 +23,7 @@ PATH = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 @click.option("--markdown", "markdown_path", type=PATH, metavar="PATH", help="Write Markdown there, fit for the summary of a CI job.")
 @click.option("--junit", "junit_path", type=PATH, metavar="PATH", help="Write JUnit XML there, a suite an operator-version.")
 @click.option("--html", "html_path", type=PATH, metavar="PATH", help="Write one page there that needs nothing else, not even a network.")
-@click.option("--expect", "lists", multiple=True, metavar="FILE", help="With --junit: a list of expectations, or shipped, as for check.")
+@click.option("--expect", "lists", multiple=True, metavar="FILE", help="Say what is not as this list of expectations says; as for check.")
 @click.option("--diff", is_flag=True, help="Report what changed from the first of two FILEs to the second.")
 def command(
     files: Sequence[Path],
@@ -34,35 +35,35 @@ def command(
 ) -> None:
     """Report on runs that `cypool check --jsonl FILE` kept; several stand side by side, as one run.
 
-    Without an option that names a PATH, the report goes to the terminal. A PATH of - is standard output.
+    Without an option that names a PATH, the report goes to the terminal. A PATH of - is standard output. With --expect, each report says
+    what is not as listed.
 
     Exit code: 0, or 2 for wrong usage; with --diff 1 where anything broke.
     """
-    if lists and not junit_path:
-        raise click.UsageError("--expect goes with --junit")
     runs = [_read(path) for path in files]
     if diff:
-        if len(files) != 2 or junit_path or html_path:
+        if len(files) != 2 or junit_path or html_path or lists:
             raise click.UsageError("--diff takes two FILEs, the old run and the new one, and no option but --markdown")
         raise SystemExit(_diff(runs[0], runs[1], markdown_path))
     header, results = merge(runs)
+    expected = expecting.lists_of(lists, header, update=False)
+    held = expecting.held(expected, header, results)
     if markdown_path:
         from cypool.conformance.reports.markdown import markdown
 
-        _write(markdown_path, markdown(header, results))
+        _write(markdown_path, markdown(header, results, held))
     if junit_path:
-        from cypool.cli.expecting import lists_of
         from cypool.conformance.reports.junit import junit
 
-        found = lists_of(lists, header, update=False)
-        _write(junit_path, junit(header, results, {name: listed.expectations for name, listed in found.items()}))
+        _write(junit_path, junit(header, results, {name: listed.expectations for name, listed in expected.items()}))
     if html_path:
         from cypool.conformance.reports.page import page
 
-        _write(html_path, page(header, results))
+        _write(html_path, page(header, results, held))
     if not (markdown_path or junit_path or html_path):
         console = Console()
         console.print(render(header, results, console))
+        console.print(expecting.render(expected, header, held))
 
 
 def _diff(old: Run, new: Run, markdown_path: Path | None) -> int:

@@ -33,6 +33,11 @@ class Surprise:
     text: str
     results: tuple[Result, ...] = ()
 
+    @property
+    def examples(self) -> list[Result]:
+        """The results, those of the smallest inputs first."""
+        return sorted(self.results, key=lambda result: (result.elements, len(result.case), result.case))
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -41,6 +46,10 @@ class Held:
     listed: int
     entries: int
     surprises: tuple[Surprise, ...]
+
+    def __str__(self) -> str:
+        """In a line, without what is not as listed."""
+        return f"{self.listed:,} cases are as listed" + ("; not as listed:" if self.surprises else ", and all others conform")
 
 
 def hold(expectations: Expectations, version: str, results: Sequence[Result], known: Known = tuple) -> Held:

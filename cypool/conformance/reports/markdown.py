@@ -6,9 +6,10 @@ Apart from the terminal's form because there is no width to mind, and text has t
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cypool.conformance import report
+from cypool.conformance.expectations.strict import Held
 from cypool.conformance.records import Header, Result
 from cypool.conformance.report import Finding
 from cypool.conformance.reports.diff import Difference, groups
@@ -21,11 +22,12 @@ CHANGED = ("broke", "fixed", "different")
 """The chapters of a difference, the worst first."""
 
 
-def markdown(header: Header, results: Sequence[Result]) -> str:
-    """The run: a line a runtime, the matrix with its legend, the fingerprints, then each runtime's findings, folded."""
+def markdown(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None) -> str:
+    """The run: a line a runtime, what is not as its list says, the matrix with its legend, the fingerprints, then the findings, folded."""
     by_runtime = {name: report.of_runtime(name, results) for name in header.runtimes}
     parts = [
         "\n".join(f"- {escaped(str(report.summary(header, name, own)))}" for name, own in by_runtime.items()),
+        *(_held(header.title(name), own) for name, own in (held or {}).items()),
         _matrix(header, results),
         "\n".join(f"- *{word}*: {meaning}" for word, meaning in report.legend(results)),
         *_fingerprints(header, results),
@@ -91,6 +93,15 @@ def findings_table(header: Header, found: Sequence[tuple[str, Finding]]) -> str:
 def _what(header: Header, verdict: str, finding: Finding) -> str:
     text = header.explain(finding.name)
     return f"**{verdict}**" + (f": {escaped(finding.name)}" if finding.name else "") + (f"<br>{escaped(text)}" if text else "")
+
+
+def _held(title: str, held: Held) -> str:
+    line = f"**{escaped(title)} and its list: {held}**"
+    rows = [
+        (f"{len(s.results):,}" if s.results else "", f"**{s.kind}**: {escaped(s.text)}", "".join(f"`{r.case}`" for r in s.examples[:1]))
+        for s in held.surprises[:MOST_FINDINGS]
+    ]
+    return "\n\n".join([line, *([table(("cases", "not as listed", "smallest example"), rows)] if rows else [])])
 
 
 def _matrix(header: Header, results: Sequence[Result]) -> str:

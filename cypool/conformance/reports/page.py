@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from cypool.conformance import compare, report
 from cypool.conformance.excerpt import Excerpt
+from cypool.conformance.expectations.strict import Held
 from cypool.conformance.records import Header, Result
 from cypool.conformance.reports.fingerprint import fingerprints
 
@@ -40,8 +41,8 @@ KINDS = {
 """The class of a verdict, by which it is coloured."""
 
 
-def page(header: Header, results: Sequence[Result]) -> str:
-    """The page: a summary a runtime, the matrix, the readings, each runtime's findings, and every case, what was given and what came."""
+def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None) -> str:
+    """The page: a summary a runtime, what is not as its list says, the matrix, the readings, the findings, and every case."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -57,6 +58,7 @@ def page(header: Header, results: Sequence[Result]) -> str:
         header=header,
         kinds=KINDS,
         summaries={name: report.summary(header, name, own) for name, own in by_runtime.items()},
+        held=held or {},
         matrix=report.matrix(header, results),
         shares=shares,
         fingerprints=fingerprints(header, results),
