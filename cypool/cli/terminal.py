@@ -21,6 +21,9 @@ from cypool.conformance.reports.fingerprint import Followed, fingerprint
 
 STYLES = {compare.PASS: "green", compare.READS_DIFFERENTLY: "cyan", compare.UNSUPPORTED: "dim"}
 BAD = "red"
+LOST = (compare.CRASHED, compare.TIMED_OUT)
+"""Where what the worker wrote to standard error may be all that it said."""
+
 NARROWEST = 16  # of a runtime's column
 LABELS = 28  # what the two columns of row labels take, with their padding
 
@@ -99,7 +102,9 @@ def _findings(header: Header, found: Iterable[tuple[str, Finding]]) -> Table:
     for verdict, finding in found:
         text = Text(verdict, STYLES.get(finding.verdict, BAD))
         text.append(f": {finding.name}" if finding.name else "", "default")
-        details = header.explain(finding.name), finding.example.case, report.shortened(finding.example.message)
+        example = finding.example
+        last_words = example.stderr if finding.verdict in LOST else ""
+        details = header.explain(finding.name), example.case, report.shortened(example.message), report.shortened(last_words)
         text.append("".join(f"\n{detail}" for detail in details if detail and detail != finding.name), "dim")
         grid.add_row(f"{finding.count:,}", text)
     return grid
