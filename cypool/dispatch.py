@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,25 +25,22 @@ class ElementType(NamedTuple):
     """How the kernels see an element type."""
 
     name: str  # numpy's
-    lp: str  # the fused type's name in lp
-    lp_view: np.dtype[Any]
-    box_max: str
-    box_max_view: np.dtype[Any]
-    infinity: int  # its bits
+    fused: str  # its name in the kernels' fused type
+    view: np.dtype[Any]
 
 
 TYPES = (
-    ElementType("float16", "float16", np.dtype(np.uint16), "short", np.dtype(np.int16), 0x7C00),
-    ElementType("bfloat16", "bfloat16", np.dtype(np.int16), "short", np.dtype(np.int16), 0x7F80),
-    ElementType("float32", "float", np.dtype(np.float32), "int", np.dtype(np.int32), 0x7F800000),
-    ElementType("float64", "double", np.dtype(np.float64), "long long", np.dtype(np.int64), 0x7FF0000000000000),
+    ElementType("float16", "float16", np.dtype(np.uint16)),
+    ElementType("bfloat16", "bfloat16", np.dtype(np.int16)),
+    ElementType("float32", "float", np.dtype(np.float32)),
+    ElementType("float64", "double", np.dtype(np.float64)),
 )
-"""lp tells the two 16-bit types apart by their sign (kernels/floats.pxd); box_max by where infinity is."""
+"""The two 16-bit types are told apart by their sign (kernels/floats.pxd)."""
 
 
 @functools.cache
 def element_type(dtype: np.dtype[Any]) -> ElementType:
-    """By numpy's name, since bfloat16 is known by nothing else here."""
+    """By numpy's name, since bfloat16 is known by nothing else here; kept, as numpy takes its time to say a name."""
     return next(element for element in TYPES if element.name == dtype.name)
 
 
@@ -56,8 +54,7 @@ class Build(NamedTuple):
     rows: dict[str, Callable[..., None]]
     planes: dict[str, Callable[..., None]]
     box_max: dict[str, Callable[..., None]]
-    bins: dict[str, Callable[..., None]]  # by the type of coordinates, and so is by_image
-    by_image: dict[str, Callable[..., None]]
+    inclusive_boxes: dict[str, Callable[..., int]]  # by the type of coordinates
 
 
 def load(name: str) -> Build:
@@ -67,11 +64,10 @@ def load(name: str) -> Build:
     bins = importlib.import_module(f"cypool.kernels.{name}.bins")
     return Build(
         name,
-        {element.name: lp.rows[element.lp] for element in TYPES},
-        {element.name: lp.planes[element.lp] for element in TYPES},
-        {element.name: box.box_max[element.box_max] for element in TYPES},
-        {"float32": bins.inclusive_bins["float"], "float64": bins.inclusive_bins["double"]},
-        {"float32": bins.by_image["float"], "float64": bins.by_image["double"]},
+        {element.name: lp.rows[element.fused] for element in TYPES},
+        {element.name: lp.planes[element.fused] for element in TYPES},
+        {element.name: box.box_max[element.fused] for element in TYPES},
+        {"float32": bins.inclusive_boxes["float"], "float64": bins.inclusive_boxes["double"]},
     )
 
 
@@ -159,22 +155,33 @@ def threads_for(elements: int, wish: int | None) -> int:
 # --- kernels -----------------------------------------------------------------------------------------------------------------------------
 
 
-def lp(x: Array, p: float, out: Array, threads: int | None) -> None:
+Launch = Callable[..., bool]
+"""Takes the arrays whose forms (types and shapes, in turn) it was made for, the output and the number of threads that is wished for. It
+says whether it could: what it found in a table may be no number to go by, and then it has left the output alone."""
+
+
+def lp(forms: Sequence[Any], p: float) -> Launch:
     """out[n, c, 0, ...] = the p-norm of x[n, c]; x of rank 2 or more."""
-    if x.size == 0:
-        out.fill(0)
-        return
-    element = element_type(x.dtype)
-    count = threads_for(x.size, threads)
-    x = _readable(x, element.lp_view)
-    y = _writable(out, element.lp_view)
-    if x.flags.c_contiguous:
-        chosen.rows[element.name](x.reshape(y.size, -1), p, y.reshape(-1), count)
-    else:
-        shape, strides = coalesced(x)
-        chosen.planes[element.name](x[(slice(None), slice(None)) + (0,) * (x.ndim - 2)], shape, strides, p, y.reshape(-1), count)
-    if y.base is not out and y is not out:
-        out.view(element.lp_view)[...] = y
+    dtype, shape = forms
+    name, _, view = element_type(dtype)
+    size = math.prod(shape)
+
+    def launch(x: Array, out: Array, threads: int | None) -> bool:
+        if size == 0:
+            out.fill(0)
+        elif dtype is view and x.flags.carray and out.flags.carray:  # mostly so, and being quick with it makes small calls quick
+            chosen.rows[name](x.ravel(), p, out.ravel(), threads_for(size, threads))
+        else:
+            x, y = _readable(x, view), _writable(out, view)
+            if x.flags.c_contiguous:
+                chosen.rows[name](x.ravel(), p, y.ravel(), threads_for(size, threads))
+            else:
+                first = x[(slice(None), slice(None)) + (0,) * (x.ndim - 2)]
+                chosen.planes[name](first, *coalesced(x), p, y.ravel(), threads_for(size, threads))
+            _written(out, y)
+        return True
+
+    return launch
 
 
 def coalesced(x: Array) -> tuple[Array, Array]:
@@ -192,33 +199,54 @@ def coalesced(x: Array) -> tuple[Array, Array]:
     return np.array(sizes, np.intp), np.array(strides, np.intp)
 
 
-def box_max(x: Array, table: Array, scale: float, counts: tuple[int, int], out: Array, threads: int | None) -> None:
+def box_max(forms: Sequence[Any], scale: float, counts: tuple[int, int]) -> Launch:
     """out[r, c, i, j] = the maximum of x[n, c] over bin (i, j) of region r, 0 where that is empty.
 
-    Rows of ``table``, float or double, are n, left, top, right, bottom; ``scale`` multiplies these, ``counts`` is how many bins there are,
-    down and across. How a region is cut is in kernels/bins.pyx.
+    The second array is a table with rows n, left, top, right, bottom; ``scale`` multiplies these, ``counts`` is how many bins there are,
+    down and across. How a region is cut is in kernels/bins.pyx; it is computed in double where x is, in float otherwise.
     """
-    if x.size == 0 or out.size == 0:
-        out.fill(0)
-        return
-    regions, t = len(table), "float64" if table.dtype == np.float64 else "float32"
-    order, begin = np.empty(regions, np.intp), np.empty(len(x) + 1, np.intp)
-    chosen.by_image[t](table[:, 0], order, begin)
-    rows, columns = np.empty((regions, counts[0], 2), np.intp), np.empty((regions, counts[1], 2), np.intp)
-    chosen.bins[t](table[:, 2], table[:, 4], scale, x.shape[2], rows)
-    chosen.bins[t](table[:, 1], table[:, 3], scale, x.shape[3], columns)
-    maxima(x, order, begin, rows, columns, out, threads)
+    dtype, shape, coordinates, (regions, _) = forms
+    real = "float64" if dtype == np.float64 else "float32"
+    as_it_is = coordinates == real and coordinates.isnative
+    size = regions, 1 + 2 * (counts[0] + counts[1])
+    go = maxima(dtype, shape, regions, counts)
+
+    def launch(x: Array, table: Array, out: Array, threads: int | None) -> bool:
+        if not as_it_is:
+            table = widened(table).astype(real)
+        boxes = np.empty(size, np.intp)
+        if chosen.inclusive_boxes[real](table, scale, shape[0], shape[2], shape[3], counts[0], boxes) >= 0:
+            return False
+        go(x, boxes, out, threads)
+        return True
+
+    return launch
 
 
-def maxima(x: Array, order: Array, begin: Array, rows: Array, columns: Array, out: Array, threads: int | None) -> None:
-    """The same for given bounds; see kernels/box_max.pyx."""
-    element = element_type(x.dtype)
-    count = threads_for(out.size + x.size // len(x) * len(rows) // 4, threads)
-    x = _readable(x, element.box_max_view)
-    y = _writable(out, element.box_max_view)
-    chosen.box_max[element.name](x, order, begin, rows, columns, element.infinity, y, count)
-    if y.base is not out and y is not out:
-        out.view(element.box_max_view)[...] = y
+def maxima(dtype: np.dtype[Any], shape: tuple[int, ...], regions: int, counts: tuple[int, int]) -> Callable[..., None]:
+    """The same for given boxes; see kernels/box_max.pyx."""
+    name, _, view = element_type(dtype)
+    empty = math.prod(shape) == 0 or regions == 0
+    work = regions * shape[1] * (counts[0] * counts[1] + shape[2] * shape[3] // 4)
+
+    def launch(x: Array, boxes: Array, out: Array, threads: int | None) -> None:
+        if empty:
+            out.fill(0)
+        elif dtype is view and x.flags.aligned and out.flags.carray:
+            chosen.box_max[name](x, boxes, out, threads_for(work, threads))
+        else:
+            y = _writable(out, view)
+            chosen.box_max[name](_readable(x, view), boxes, y, threads_for(work, threads))
+            _written(out, y)
+
+    return launch
+
+
+def widened(array: Array) -> Array:
+    """The numbers of a float array in a type that numpy calculates with: bfloat16, which it lacks, becomes float32 (exactly)."""
+    if array.dtype.name == "bfloat16":
+        return (np.ascontiguousarray(array).view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    return array
 
 
 def _readable(x: Array, view: np.dtype[Any]) -> Array:
@@ -231,6 +259,12 @@ def _readable(x: Array, view: np.dtype[Any]) -> Array:
 
 def _writable(out: Array, view: np.dtype[Any]) -> Array:
     """``out`` as the kernels write it, or, where it is not contiguous, an array to copy from afterwards."""
-    if not out.flags.c_contiguous or not out.flags.aligned:
+    if not out.flags.carray:
         return np.empty(out.shape, view)
     return out if out.dtype is view else out.view(view)
+
+
+def _written(out: Array, y: Array) -> None:
+    """Copy what ``_writable`` gave to ``out``, if that is other memory."""
+    if y is not out and y.base is not out:
+        out.view(y.dtype)[...] = y

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from cypool.plan import Call, widened
+from cypool.plan import Signature
 
 
 class Work(NamedTuple):
-    """A kernel, by its mathematical name, and its arguments but for the output and the threads."""
+    """A kernel, by its mathematical name, and the numbers that it takes after the arrays."""
 
     kernel: str
-    arguments: tuple[Any, ...]
+    numbers: tuple[Any, ...]
 
 
-def global_lp_pool(call: Call) -> Work:
+def global_lp_pool(call: Signature) -> Work:
     """The window is the plane."""
-    return Work("lp", (call.inputs[0], float(call.attributes["p"])))
+    return Work("lp", (float(call.attributes["p"]),))
 
 
-def max_roi_pool(call: Call) -> Work:
-    """The windows are the bins of each region of interest; coordinates are computed in double where X is, in float otherwise."""
-    x, rois = call.inputs
-    table = widened(rois).astype(np.float64 if x.dtype == np.float64 else np.float32, copy=False)
-    return Work("box_max", (x, table, call.attributes["spatial_scale"], call.attributes["pooled_shape"]))
+def max_roi_pool(call: Signature) -> Work:
+    """The windows are the bins of each region of interest, a row of the second array."""
+    return Work("box_max", (call.attributes["spatial_scale"], call.attributes["pooled_shape"]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,24 +63,47 @@ def run(
     >>> y
     array([[[5.]]])
     """
-    call = plan.check(op, opset, inputs, attributes or {}, out, threads)
-    kernel, arguments = _geometry(op)(call)
-    y = call.out
-    if y is None or any(np.may_share_memory(y, x) for x in call.inputs):
-        dtype = call.inputs[0].dtype
-        y = np.empty(call.shape, dtype if dtype.isnative else dtype.newbyteorder("="))
-    getattr(dispatch, kernel)(*arguments, out=y, threads=call.threads)
-    if call.out is not None and y is not call.out:
-        call.out[...] = y
-        y = call.out
-    return (y,)
+    return (_run(op, inputs, plan.frozen(attributes or {}), opset, out, threads),)
 
 
-@functools.cache
-def _geometry(op: str) -> Callable[[plan.Call], geometry.Work]:
-    """The operator's function in ``geometry``, named as it is but in snake case."""
-    function: Callable[[plan.Call], geometry.Work] = getattr(geometry, re.sub(r"(?<!^)(?=[A-Z])", "_", op).lower())
-    return function
+def _run(op: str, inputs: Sequence[Any], attributes: tuple[Any, ...], opset: int | None, out: Array | None, threads: int | None) -> Array:
+    """``run`` with frozen attributes."""
+    arrays = inputs
+    key: list[Any] = [op, opset, type(opset), attributes]
+    for array in inputs:
+        if type(array) is not np.ndarray:
+            arrays = plan.arrays(op, opset, inputs)
+            break
+    for array in arrays:
+        key += array.dtype, array.shape
+    try:
+        prepared = _prepared(*key)
+    except TypeError:
+        prepared = None  # perhaps an attribute, or an opset, that cannot be hashed: it will not do, but that is to be said in its words
+    call, kernel = prepared or _prepared.__wrapped__(*key)
+    if threads is not None:
+        threads = plan.check_threads(call.version, threads)
+    if out is None:
+        y = np.empty(call.shape, call.dtype)
+    else:
+        plan.check_out(call.version, out, call.shape, arrays[0].dtype)
+        y = np.empty(call.shape, call.dtype) if any(np.may_share_memory(out, array) for array in arrays) else out
+    if not kernel(*arrays, y, threads):
+        plan.check_values(call.version, arrays)
+        raise AssertionError(f"{call.version.name}: a kernel refused what the version allows")
+    if out is not None and y is not out:
+        out[...] = y
+        return out
+    return y
+
+
+@functools.lru_cache(maxsize=1024)
+def _prepared(op: str, opset: int | None, _: type, attributes: tuple[Any, ...], *forms: Any) -> tuple[plan.Signature, dispatch.Launch]:
+    """All that follows from types and shapes, kept for calls to come: most are like the one before."""
+    call = plan.signature(op, opset, attributes, *forms)
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", op).lower()
+    work: geometry.Work = getattr(geometry, name)(call)
+    return call, getattr(dispatch, work.kernel)(forms, *work.numbers)
 
 
 def global_lp_pool(
@@ -123,7 +146,7 @@ def global_lp_pool(
     array([[[5.00000000e+000],
             [1.41421356e+300]]])
     """
-    return run("GlobalLpPool", [X], {"p": p}, opset=opset, out=out, threads=threads)[0]
+    return _run("GlobalLpPool", (X,), ("p", type(p), p), opset, out, threads)
 
 
 def max_roi_pool(
@@ -174,5 +197,5 @@ def max_roi_pool(
     array([[[[27., 31.],
              [59., 63.]]]], dtype=float32)
     """
-    attributes = {"pooled_shape": pooled_shape, "spatial_scale": spatial_scale}
-    return run("MaxRoiPool", [X, rois], attributes, opset=opset, out=out, threads=threads)[0]
+    attributes = plan.frozen({"pooled_shape": pooled_shape, "spatial_scale": spatial_scale})
+    return _run("MaxRoiPool", (X, rois), attributes, opset, out, threads)

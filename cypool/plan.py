@@ -6,7 +6,6 @@ operator-version, what came, what is allowed.
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 import struct
@@ -18,89 +17,69 @@ import numpy as np
 from cypool import spec
 from cypool.errors import SpecTypeError, SpecValueError
 from cypool.spec import shapes
-from cypool.spec.model import Attribute, AttributeValue, Operand, Version
+from cypool.spec.model import Attribute, AttributeValue, Version
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 NAMES = {"float32": "float", "float64": "double"}
 """ONNX's names of numpy's types where they differ."""
 
+SEQUENCES = list, tuple
+
 
 class Signature(NamedTuple):
-    """What follows from a call's operator, types, shapes and attributes alone, whatever its arrays hold."""
+    """What follows from a call's operator, types, shapes and attributes, whatever its arrays hold."""
 
     version: Version
     attributes: Mapping[str, Any]  # by ONNX's names, defaults filled in, FLOATs rounded to float32 as ONNX stores them
     shape: tuple[int, ...]  # of the output
-    tables: tuple[tuple[Operand, int], ...]  # inputs whose values the version limits, and their places
+    dtype: np.dtype[Any]  # of the output, in native byte order
 
 
-class Call(NamedTuple):
-    """A call that the version allows."""
-
-    inputs: tuple[Array, ...]
-    attributes: Mapping[str, Any]
-    shape: tuple[int, ...]
-    out: Array | None
-    threads: int | None
+def arrays(op: str, opset: int | None, inputs: Sequence[Any]) -> list[Array]:
+    """Arrays on the memory of the inputs, never copies; or SpecTypeError."""
+    return [x if type(x) is np.ndarray else _array(op, opset, place, x) for place, x in enumerate(inputs)]
 
 
-def check(
-    op: str,
-    opset: int | None,
-    inputs: Sequence[Any],
-    attributes: Mapping[str, Any],
-    out: Any = None,
-    threads: int | None = None,
-) -> Call:
-    """The call, or SpecValueError (values, shapes, attributes) or SpecTypeError (types) that says what is wrong with it."""
-    arrays = tuple([x if type(x) is np.ndarray else _array(op, opset, place, x) for place, x in enumerate(inputs)])
-    forms = tuple([(array.dtype, array.shape) for array in arrays])
-    try:
-        signature = _signature(op, opset, forms, tuple([(name, _frozen(value)) for name, value in attributes.items()]))
-    except TypeError as error:  # an attribute, or an opset, that cannot be hashed: it will not do, but that is to be said in its words
-        if isinstance(error, SpecTypeError):
-            raise
-        signature = _signature.__wrapped__(op, opset, forms, tuple((name, (None, value)) for name, value in attributes.items()))
-    for operand, place in signature.tables:
-        _check_columns(signature.version, operand, arrays[place], arrays)
-    if out is not None:
-        _check_out(signature.version, out, signature.shape, arrays[0].dtype)
-    if threads is not None:
-        threads = _threads(signature.version, threads)
-    return Call(arrays, signature.attributes, signature.shape, out, threads)
+def frozen(attributes: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Attributes as a key that tells True, 1 and 1.0 apart: name, type (of a sequence those of its elements) and value, in turn."""
+    key: list[Any] = []
+    for name, value in attributes.items():
+        if isinstance(value, SEQUENCES):
+            value = tuple(value)
+            key += name, tuple(map(type, value)), value
+        else:
+            key += name, type(value), value
+    return tuple(key)
 
 
-def _frozen(value: Any) -> tuple[Any, Any]:
-    """A value as a key that tells True, 1 and 1.0 apart: in a sequence each element has its type beside it."""
-    if isinstance(value, list | tuple):
-        return tuple, tuple([(type(item), item) for item in value])
-    return type(value), value
-
-
-def _thawed(frozen: tuple[Any, Any]) -> Any:
-    kind, value = frozen
-    return tuple([item for _, item in value]) if kind is tuple else value
-
-
-@functools.lru_cache(maxsize=1024, typed=True)
-def _signature(
-    op: str,
-    opset: int | None,
-    forms: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...],
-    attributes: tuple[tuple[str, tuple[Any, Any]], ...],
-) -> Signature:
-    """Kept for calls to come: most calls are like the one before."""
+def signature(op: str, opset: int | None, attributes: tuple[Any, ...], *forms: Any) -> Signature:
+    """What the version says of a call with these frozen attributes, and types and shapes of arrays (``forms``, in turn); or SpecValueError
+    (values, shapes, attributes) or SpecTypeError (types) that says what is wrong with it."""
     version = spec.resolve(op, opset)
-    if len(forms) != len(version.inputs):
+    dtypes, sizes = forms[::2], forms[1::2]
+    if len(dtypes) != len(version.inputs):
         names = ", ".join(operand.name for operand in version.inputs)
-        raise SpecValueError(f"{version.name}: {len(forms)} inputs, expected {len(version.inputs)} ({names})")
-    _check_types(version, [dtype for dtype, _ in forms])
-    checked = _attributes(version, {name: _thawed(value) for name, value in attributes})
+        raise SpecValueError(f"{version.name}: {len(dtypes)} inputs, expected {len(version.inputs)} ({names})")
+    _check_types(version, dtypes)
+    checked = _attributes(version, dict(zip(attributes[::3], attributes[2::3], strict=True)))
     # Every dimension of an array is a number, so every inferred one is.
-    shape: tuple[int, ...] = shapes.infer(version, [shape for _, shape in forms], checked)[0]  # type: ignore[assignment]
-    tables = tuple((operand, place) for place, operand in enumerate(version.inputs) if operand.columns)
-    return Signature(version, checked, shape, tables)
+    shape: tuple[int, ...] = shapes.infer(version, sizes, checked)[0]  # type: ignore[assignment]
+    dtype = dtypes[0]
+    return Signature(version, checked, shape, dtype if dtype.isnative else dtype.newbyteorder("="))
+
+
+def check_values(version: Version, inputs: Sequence[Array]) -> None:
+    """SpecValueError for the first number in a table that the version does not allow there."""
+    for operand, array in zip(version.inputs, inputs, strict=True):
+        for column, rule in enumerate(operand.columns):
+            word, _, dimension = rule.partition(" ")
+            limit = _size(version, dimension, inputs) if dimension else 0
+            fits, expected = COLUMN_RULES[word]
+            for row, value in enumerate(map(float, array[:, column])):
+                if not fits(value, limit):
+                    wish = expected.format(last=limit - 1) if limit or not dimension else "no row at all, as that axis is empty"
+                    raise SpecValueError(f"{version.name}: {operand.name}[{row}, {column}] is {value!r}, expected {wish}")
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
@@ -114,7 +93,7 @@ def type_name(dtype: np.dtype[Any]) -> str:
 def _array(op: str, opset: int | None, place: int, value: Any) -> Array:
     """An array on the memory of ``value``, never a copy."""
     if isinstance(value, np.ndarray):
-        return value
+        return np.asarray(value)  # a plain one, as others have a reshape of their own
     try:
         if hasattr(value, "__dlpack__"):
             return np.from_dlpack(value)
@@ -141,25 +120,6 @@ def _check_types(version: Version, dtypes: Sequence[np.dtype[Any]]) -> None:
             raise SpecTypeError(f"{version.name}: {operand.name} is {name}, expected {before} as {first} is")
 
 
-def widened(array: Array) -> Array:
-    """The numbers of a float array in a type that numpy calculates with: bfloat16, which it lacks, becomes float32 (exactly)."""
-    if array.dtype.name == "bfloat16":
-        return (np.ascontiguousarray(array).view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-    return array
-
-
-def _check_columns(version: Version, operand: Operand, array: Array, arrays: Sequence[Array]) -> None:
-    """The values of a table's columns are what the spec says of each."""
-    values = widened(array)
-    for column, rule in enumerate(operand.columns):
-        word, _, dimension = rule.partition(" ")
-        limit = _size(version, dimension, arrays) if dimension else 0
-        wrong, expected = COLUMN_RULES[word](values[:, column], limit)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise SpecValueError(f"{version.name}: {operand.name}[{row}, {column}] is {float(values[row, column])!r}, expected {expected}")
-
-
 def _size(version: Version, dimension: str, arrays: Sequence[Array]) -> int:
     """The size of a dimension that the shape rules name."""
     for operand, array in zip(version.inputs, arrays, strict=True):
@@ -169,14 +129,11 @@ def _size(version: Version, dimension: str, arrays: Sequence[Array]) -> int:
     raise KeyError(dimension)
 
 
-COLUMN_RULES: dict[str, Callable[[Array, int], tuple[Array, str]]] = {
-    "finite": lambda values, _: (~np.isfinite(values), "a finite number"),
-    "index": lambda values, size: (
-        ~((values >= 0) & (values < size) & (np.trunc(values) == values)),
-        f"an integer from 0 to {size - 1}" if size else "no row at all, as that axis is empty",
-    ),
+COLUMN_RULES: dict[str, tuple[Callable[[float, int], bool], str]] = {
+    "finite": (lambda value, _: math.isfinite(value), "a finite number"),
+    "index": (lambda value, size: 0 <= value < size and value == math.trunc(value), "an integer from 0 to {last}"),
 }
-"""What ``Operand.columns`` may ask: given a column and a size, which values are wrong and what was expected."""
+"""What ``Operand.columns`` may ask: whether a value fits, given a size, and in words."""
 
 
 # --- attributes --------------------------------------------------------------------------------------------------------------------------
@@ -273,7 +230,7 @@ def expected(attribute: Attribute) -> str:
 # --- the rest ----------------------------------------------------------------------------------------------------------------------------
 
 
-def _check_out(version: Version, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+def check_out(version: Version, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """``out`` can take the result as it is."""
     if not isinstance(out, np.ndarray):
         raise SpecTypeError(f"{version.name}: out is a {type(out).__name__}, expected a numpy array")
@@ -285,7 +242,8 @@ def _check_out(version: Version, out: Any, shape: tuple[int, ...], dtype: np.dty
         raise SpecValueError(f"{version.name}: out is read-only")
 
 
-def _threads(version: Version, threads: Any) -> int:
+def check_threads(version: Version, threads: Any) -> int:
+    """How many threads are asked for."""
     try:
         count = _int(threads)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Cuts intervals of coordinates into bins, as bounds that ``box_max`` takes, and puts regions in the order of their images.
+"""Cuts regions, given by coordinates, into bins, as the boxes that ``box_max`` takes.
 
 Apart from ``box_max`` because other ways to cut go with the same maximum. Coordinates are scaled and cut in the floating-point type they
 come in, one product or quotient at a time; what is an integer is as wide as it has to be.
@@ -61,32 +61,33 @@ cdef inline void cut(real start, real end, Py_ssize_t count, Py_ssize_t size, Py
         bounds[2 * i + 1] = <Py_ssize_t>(0 if high < 0 else (high if high < size else size))
 
 
-def inclusive_bins(const real[:] start, const real[:] end, real scale, Py_ssize_t size, Py_ssize_t[:, :, ::1] bounds):
-    """bounds[r, i] = (start, stop) of bin i of the interval start[r] ... end[r], scaled, within [0, size]."""
-    cdef Py_ssize_t r, count = bounds.shape[1]
-    if not (bounds.shape[0] == start.shape[0] == end.shape[0] and bounds.shape[2] == 2 and count > 0):
-        raise ValueError("inclusive_bins: sizes do not fit")
+cdef inline bint fits(real value, Py_ssize_t size) noexcept nogil:
+    """Whether it is one of 0, 1 ... size - 1."""
+    return 0 <= value < size and value == <real><Py_ssize_t>value
+
+
+def inclusive_boxes(
+    const real[:, :] regions, real scale, Py_ssize_t images, Py_ssize_t height, Py_ssize_t width, Py_ssize_t bins_h,
+    Py_ssize_t[:, ::1] boxes,
+):
+    """Rows of ``regions`` are image, left, top, right, bottom; boxes[r] = image, (start, stop) of the bins down, (start, stop) of those
+    across. Returns the first row whose image is none, or that has a coordinate that is not finite; -1 if there is none.
+    """
+    cdef Py_ssize_t r, bins_w = (boxes.shape[1] - 1) // 2 - bins_h
+    cdef int k
+    cdef Py_ssize_t wrong = -1
+    cdef bint right
+    if not (boxes.shape[0] == regions.shape[0] and regions.shape[1] == 5 and bins_h > 0 and bins_w > 0 and boxes.shape[1] % 2 == 1):
+        raise ValueError("inclusive_boxes: sizes do not fit")
     with nogil:
-        for r in range(start.shape[0]):
-            cut[real](product[real](start[r], scale), product[real](end[r], scale), count, size, &bounds[r, 0, 0])
-
-
-def by_image(const real[:] image, Py_ssize_t[::1] order, Py_ssize_t[::1] begin):
-    """Regions order[begin[n]:begin[n + 1]] are those whose image is n, in their order; images are whole numbers in range."""
-    cdef Py_ssize_t r, n, place, images = begin.shape[0] - 1
-    if image.shape[0] != order.shape[0] or images < 0:
-        raise ValueError("by_image: sizes do not fit")
-    for n in range(images + 1):
-        begin[n] = 0
-    for r in range(image.shape[0]):
-        if not 0 <= image[r] < images:
-            raise ValueError("by_image: an image out of range")
-        begin[<Py_ssize_t>image[r]] += 1
-    place = 0
-    for n in range(images + 1):
-        place += begin[n]
-        begin[n] = place  # where the next image begins; filled from the back, each ends where it begins itself
-    for r in range(image.shape[0] - 1, -1, -1):
-        n = <Py_ssize_t>image[r]
-        begin[n] -= 1
-        order[begin[n]] = r
+        for r in range(regions.shape[0]):
+            right = fits[real](regions[r, 0], images)
+            for k in range(1, 5):
+                right = right and regions[r, k] - regions[r, k] == 0
+            if not right:
+                wrong = r
+                break
+            boxes[r, 0] = <Py_ssize_t>regions[r, 0]
+            cut[real](product[real](regions[r, 2], scale), product[real](regions[r, 4], scale), bins_h, height, &boxes[r, 1])
+            cut[real](product[real](regions[r, 1], scale), product[real](regions[r, 3], scale), bins_w, width, &boxes[r, 1 + 2 * bins_h])
+    return wrong

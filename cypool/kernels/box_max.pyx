@@ -15,6 +15,8 @@ them go through a box together. Where boxes are wide, a table of the maxima of n
 from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, malloc
 
+from .floats cimport bfloat16, element, float16
+
 ctypedef fused key:
     short
     int
@@ -50,10 +52,11 @@ cdef struct image_layout:
     Py_ssize_t stride_h
     Py_ssize_t stride_w
 
-# Bounds as pairs (start, stop): rows[(region * bins_h + i) * 2], columns[(region * bins_w + j) * 2].
+# Bounds as pairs (start, stop): those of a region's bins down stand at rows + region * pitch, those across at columns + region * pitch.
 cdef struct boxes:
     Py_ssize_t bins_h
     Py_ssize_t bins_w
+    Py_ssize_t pitch
     const Py_ssize_t* rows
     const Py_ssize_t* columns
     const Py_ssize_t* order
@@ -100,8 +103,8 @@ cdef void plane_boxes(
     cdef key* out
     for r in range(image.first, image.last):
         region = all.order[r]
-        rows = all.rows + region * all.bins_h * 2
-        columns = all.columns + region * all.bins_w * 2
+        rows = all.rows + region * all.pitch
+        columns = all.columns + region * all.pitch
         out = y + region * stride_y
         left = image.right
         right = image.left
@@ -224,12 +227,12 @@ cdef void block_boxes(
     for r in range(image.first, image.last):
         region = all.order[r]
         for j in range(all.bins_w):
-            left = all.columns[(region * all.bins_w + j) * 2]
-            wide = all.columns[(region * all.bins_w + j) * 2 + 1] - left
+            left = all.columns[region * all.pitch + 2 * j]
+            wide = all.columns[region * all.pitch + 2 * j + 1] - left
             source = (table if image.level and wide >= step else tile) + (left - image.left) * LANES
             for i in range(all.bins_h):
-                start = all.rows[(region * all.bins_h + i) * 2]
-                stop = all.rows[(region * all.bins_h + i) * 2 + 1]
+                start = all.rows[region * all.pitch + 2 * i]
+                stop = all.rows[region * all.pitch + 2 * i + 1]
                 out = small + (i * all.bins_w + j) * LANES
                 for l in range(LANES):
                     most[l] = lowest(small) if start < stop and wide > 0 else 0
@@ -268,16 +271,16 @@ cdef scene survey(boxes all, Py_ssize_t first, Py_ssize_t last, Py_ssize_t chann
     s.pixels = 0
     for r in range(first, last):
         high = wide = 0
-        for k in range(all.order[r] * all.bins_h, (all.order[r] + 1) * all.bins_h):
-            start = all.rows[2 * k]
-            stop = all.rows[2 * k + 1]
+        for k in range(all.bins_h):
+            start = all.rows[all.order[r] * all.pitch + 2 * k]
+            stop = all.rows[all.order[r] * all.pitch + 2 * k + 1]
             if start < stop:
                 high += stop - start
                 s.top = min(s.top, start)
                 s.bottom = max(s.bottom, stop)
-        for k in range(all.order[r] * all.bins_w, (all.order[r] + 1) * all.bins_w):
-            start = all.columns[2 * k]
-            stop = all.columns[2 * k + 1]
+        for k in range(all.bins_w):
+            start = all.columns[all.order[r] * all.pitch + 2 * k]
+            stop = all.columns[all.order[r] * all.pitch + 2 * k + 1]
             if start < stop:
                 wide += stop - start
                 bins += 1
@@ -296,77 +299,109 @@ cdef scene survey(boxes all, Py_ssize_t first, Py_ssize_t last, Py_ssize_t chann
     return s
 
 
-def box_max(
-    const key[:, :, :, :] x,
-    const Py_ssize_t[::1] order,
-    const Py_ssize_t[::1] begin,
-    const Py_ssize_t[:, :, ::1] rows,
-    const Py_ssize_t[:, :, ::1] columns,
-    key infinity,
-    key[:, :, :, ::1] y,
-    int threads,
-):
-    """y[r, c, i, j] = max of x[n, c, rows[r, i, 0]:rows[r, i, 1], columns[r, j, 0]:columns[r, j, 1]], 0 where that is empty.
+# An array of images, and where the results go.
+cdef struct canvas:
+    Py_ssize_t images
+    Py_ssize_t height
+    Py_ssize_t width
+    Py_ssize_t regions
 
-    Regions order[begin[n]:begin[n + 1]] belong to image n. x holds the bits of floats, ``infinity`` those of the type's infinity.
+
+cdef int maxima(const key* x, image_layout at, canvas size, boxes all, key infinity, key* y, int threads) except -1 nogil:
+    """All boxes of all images. Threads share out blocks of channels."""
+    cdef Py_ssize_t n, item, scratch = size.width, need, stride_y = at.channels * all.bins_h * all.bins_w
+    cdef Py_ssize_t blocks = (at.channels + LANES - 1) // LANES
+    cdef Py_ssize_t* order = <Py_ssize_t*>malloc((size.regions + size.images + 1) * sizeof(Py_ssize_t))
+    cdef scene* scenes = <scene*>malloc(size.images * sizeof(scene))
+    cdef key* room = NULL
+    if order != NULL and scenes != NULL:
+        all.order = order
+        by_image(all, size, order + size.regions, order)
+        for n in range(size.images):
+            scenes[n] = survey(all, order[size.regions + n], order[size.regions + n + 1], at.channels)
+            if scenes[n].interleaved:
+                need = (scenes[n].bottom - scenes[n].top) * (scenes[n].right - scenes[n].left) * (2 if scenes[n].level else 1)
+                scratch = max(scratch, (need + all.bins_h * all.bins_w) * LANES)
+        scratch = (scratch + 2 * LANES - 1) // LANES * LANES  # whole cache lines, and one more between threads
+        room = <key*>malloc(threads * scratch * sizeof(key))
+    if room != NULL and threads == 1:  # without OpenMP, whose preparations cost more than a small call
+        for item in range(size.images * blocks):
+            one_block(x, at, scenes, all, blocks, item, infinity, room, y, stride_y)
+    elif room != NULL:
+        for item in prange(size.images * blocks, num_threads=threads, schedule="dynamic"):
+            one_block(x, at, scenes, all, blocks, item, infinity, room + threadid() * scratch, y, stride_y)
+    free(order)
+    free(scenes)
+    if room == NULL:
+        with gil:
+            raise MemoryError("no room for the kernel's scratch memory")
+    free(room)
+    return 0
+
+
+cdef void by_image(boxes all, canvas size, Py_ssize_t* begin, Py_ssize_t* order) noexcept nogil:
+    """Regions order[begin[n]] ... order[begin[n + 1] - 1] are those of image n, in their order."""
+    cdef Py_ssize_t r, n, place = 0
+    for n in range(size.images + 1):
+        begin[n] = 0
+    for r in range(size.regions):
+        begin[all.rows[r * all.pitch - 1]] += 1
+    for n in range(size.images + 1):
+        place += begin[n]
+        begin[n] = place  # where the next image begins; filled from the back, each ends where it begins itself
+    for r in range(size.regions - 1, -1, -1):
+        n = all.rows[r * all.pitch - 1]
+        begin[n] -= 1
+        order[begin[n]] = r
+
+
+def box_max(const element[:, :, :, :] x, const Py_ssize_t[:, ::1] regions, element[:, :, :, ::1] y, int threads):
+    """y[r, c, i, j] = max of x[n, c, top:bottom, left:right], 0 where that is empty.
+
+    regions[r] = n, then (top, bottom) for each i, then (left, right) for each j.
     """
-    cdef Py_ssize_t images = x.shape[0], regions = y.shape[0]
-    cdef Py_ssize_t n, r, item, blocks, channels = x.shape[1], scratch = x.shape[3], need, stride_y
     cdef boxes all
     cdef image_layout at
-    cdef scene* scenes
-    cdef key* room
-    cdef key* out
-    cdef const key* base
-    all.bins_h = rows.shape[1]
-    all.bins_w = columns.shape[1]
+    cdef canvas size
+    cdef Py_ssize_t r
+    all.bins_h = y.shape[2]
+    all.bins_w = y.shape[3]
+    all.pitch = regions.shape[1]
+    size.images = x.shape[0]
+    size.height = x.shape[2]
+    size.width = x.shape[3]
+    size.regions = y.shape[0]
     if not (
-        threads > 0 and regions > 0 and channels > 0 and x.shape[2] > 0 and x.shape[3] > 0 and all.bins_h > 0 and all.bins_w > 0
-        and order.shape[0] == rows.shape[0] == columns.shape[0] == regions and rows.shape[2] == columns.shape[2] == 2
-        and begin.shape[0] == images + 1 and begin[0] == 0 and begin[images] == regions
-        and y.shape[1] == channels and y.shape[2] == all.bins_h and y.shape[3] == all.bins_w
+        threads > 0 and size.regions > 0 and size.images > 0 and x.shape[1] > 0 and size.height > 0 and size.width > 0
+        and all.bins_h > 0 and all.bins_w > 0
+        and regions.shape[0] == size.regions and all.pitch == 1 + 2 * (all.bins_h + all.bins_w) and y.shape[1] == x.shape[1]
     ):
         raise ValueError("box_max: sizes or threads out of range")
-    all.rows = &rows[0, 0, 0]
-    all.columns = &columns[0, 0, 0]
-    all.order = &order[0]
-    at.channels = channels
-    at.stride_n = x.strides[0] // <Py_ssize_t>sizeof(key)
-    at.stride_c = x.strides[1] // <Py_ssize_t>sizeof(key)
-    at.stride_h = x.strides[2] // <Py_ssize_t>sizeof(key)
-    at.stride_w = x.strides[3] // <Py_ssize_t>sizeof(key)
-    base = &x[0, 0, 0, 0]
-    out = &y[0, 0, 0, 0]
-    stride_y = channels * all.bins_h * all.bins_w
-    for r in range(regions):
+    all.rows = &regions[0, 1]
+    all.columns = all.rows + 2 * all.bins_h
+    for r in range(size.regions):
         if not (
-            0 <= order[r] < regions
-            and bounded(&rows[r, 0, 0], all.bins_h, x.shape[2])
-            and bounded(&columns[r, 0, 0], all.bins_w, x.shape[3])
+            0 <= regions[r, 0] < size.images
+            and bounded(all.rows + r * all.pitch, all.bins_h, size.height)
+            and bounded(all.columns + r * all.pitch, all.bins_w, size.width)
         ):
             raise ValueError("box_max: a box outside the image")
-    scenes = <scene*>malloc(images * sizeof(scene))
-    if scenes == NULL:
-        raise MemoryError("no room for the kernel's scratch memory")
-    blocks = (channels + LANES - 1) // LANES
-    for n in range(images):
-        if not 0 <= begin[n] <= begin[n + 1] <= regions:
-            free(scenes)
-            raise ValueError("box_max: begin does not ascend")
-        scenes[n] = survey(all, begin[n], begin[n + 1], channels)
-        if scenes[n].interleaved:
-            need = (scenes[n].bottom - scenes[n].top) * (scenes[n].right - scenes[n].left) * (2 if scenes[n].level else 1)
-            scratch = max(scratch, (need + all.bins_h * all.bins_w) * LANES)
-    scratch = (scratch + 2 * LANES - 1) // LANES * LANES  # whole cache lines, and one more between threads
-    room = <key*>malloc(threads * scratch * sizeof(key))
-    if room == NULL:
-        free(scenes)
-        raise MemoryError("no room for the kernel's scratch memory")
+    at.channels = x.shape[1]
+    at.stride_n = x.strides[0] // <Py_ssize_t>sizeof(element)
+    at.stride_c = x.strides[1] // <Py_ssize_t>sizeof(element)
+    at.stride_h = x.strides[2] // <Py_ssize_t>sizeof(element)
+    at.stride_w = x.strides[3] // <Py_ssize_t>sizeof(element)
     with nogil:
-        for item in prange(images * blocks, num_threads=threads, schedule="dynamic"):
-            one_block(base, at, scenes, all, blocks, item, infinity, room + threadid() * scratch, out, stride_y)
-    free(room)
-    free(scenes)
+        if element is float16:
+            maxima(<const short*>&x[0, 0, 0, 0], at, size, all, <short>0x7C00, <short*>&y[0, 0, 0, 0], threads)
+        elif element is bfloat16:
+            maxima(&x[0, 0, 0, 0], at, size, all, <short>0x7F80, &y[0, 0, 0, 0], threads)
+        elif element is float:
+            maxima(<const int*>&x[0, 0, 0, 0], at, size, all, <int>0x7F800000, <int*>&y[0, 0, 0, 0], threads)
+        else:
+            maxima(
+                <const long long*>&x[0, 0, 0, 0], at, size, all, <long long>0x7FF0000000000000, <long long*>&y[0, 0, 0, 0], threads
+            )
 
 
 cdef inline bint bounded(const Py_ssize_t* bounds, Py_ssize_t bins, Py_ssize_t size) noexcept nogil:

@@ -161,18 +161,18 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
     return 0
 
 
-def rows(const element[:, ::1] x, double p, element[::1] y, int threads):
-    """y[i] = the p-norm of row i, 0 < p <= infinity; no axis empty."""
+def rows(const element[::1] x, double p, element[::1] y, int threads):
+    """y[i] = the p-norm of row i of x, whose rows follow each other, as many as y is long, 0 < p <= infinity; no axis empty."""
     cdef layout at
     at.images = 1
-    at.channels = x.shape[0]
+    at.channels = y.shape[0]
+    check(p, y.shape[0] > 0 and x.shape[0] > 0 and x.shape[0] % y.shape[0] == 0, threads)
     at.stride_n = 0
-    at.stride_c = at.size = x.shape[1]
+    at.stride_c = at.size = x.shape[0] // y.shape[0]
     at.ndim = 0
     at.shape = at.strides = NULL
-    check(p, y.shape[0] == x.shape[0] and x.shape[0] > 0 and x.shape[1] > 0, threads)
     with nogil:
-        norms(&x[0, 0], at, True, p, &y[0], threads)
+        norms(&x[0], at, True, p, &y[0], threads)
 
 
 def planes(const element[:, :] first, const Py_ssize_t[::1] shape, const Py_ssize_t[::1] strides, double p, element[::1] y, int threads):

@@ -23,8 +23,8 @@ from .terms cimport (
     raised_vector, way
 )
 from .vectors cimport (
-    WIDTH, absolute, between, every_other, first, fused, larger_of, largest_of, load, load_double, load_part, plus, plus_square, power_of_two, put, splat, square_root,
-    vector
+    WIDTH, absolute, between, every_other, first, fused, larger_of, largest_of, load, load_double, load_part, plus, plus_square,
+    power_of_two, put, splat, square_root, vector
 )
 
 cdef enum:
@@ -170,7 +170,7 @@ cdef inline void paired_lanes(const element* x, Py_ssize_t size, const way* how,
 
 cdef inline void put_down(vector* hi, vector* lo, int count, bint paired, double* down_hi, double* down_lo) noexcept nogil:
     """Add the upper half of the lanes to the lower until there are DOWN, and put those down."""
-    cdef int v, half
+    cdef int v
     if count > 2 * DOWN:
         for v in range(count // 2 // WIDTH):
             accumulate(hi[v + count // 2 // WIDTH], &hi[v], &lo[v], paired)
