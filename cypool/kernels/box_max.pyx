@@ -14,6 +14,7 @@ them go through a box together. Where boxes are wide, a table of the maxima of n
 
 from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from .floats cimport bfloat16, element, float16
 
@@ -22,13 +23,27 @@ ctypedef fused key:
     int
     long long
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+      #define cypool_will_write(x) __builtin_prefetch(x, 1)
+    #else
+      #define cypool_will_write(x) ((void)0)
+    #endif
+    """
+    void will_write "cypool_will_write"(const void* x) nogil
+
 cdef extern from "transpose.h" nogil:
-    void transpose_8 "cypool_transpose_8"(const short* x, Py_ssize_t stride_x, short* y, Py_ssize_t stride_y)
-    void transpose_4 "cypool_transpose_4"(const int* x, Py_ssize_t stride_x, int* y, Py_ssize_t stride_y)
-    void transpose_2 "cypool_transpose_2"(const long long* x, Py_ssize_t stride_x, long long* y, Py_ssize_t stride_y)
+    void square_8 "cypool_square_8"(const short* x, Py_ssize_t stride_x, short* y, Py_ssize_t stride_y)
+    void square_4 "cypool_square_4"(const int* x, Py_ssize_t stride_x, int* y, Py_ssize_t stride_y)
+    void square_2 "cypool_square_2"(const long long* x, Py_ssize_t stride_x, long long* y, Py_ssize_t stride_y)
+    void two_8 "cypool_two_8"(const short* x, Py_ssize_t stride_x, short* y, Py_ssize_t stride_y)
+    void two_4 "cypool_two_4"(const int* x, Py_ssize_t stride_x, int* y, Py_ssize_t stride_y)
+    void two_2 "cypool_two_2"(const long long* x, Py_ssize_t stride_x, long long* y, Py_ssize_t stride_y)
 
 cdef enum:
     LANES = 32  # channels that go together; more than 16, up to which gcc unrolls their loops and spoils the vectors
+    LINE_BYTES = 64  # of the cache
     SIDE_BYTES = 16  # of the squares that are transposed at a time
 
 cdef Py_ssize_t FARTHEST = <Py_ssize_t>1 << 62
@@ -138,30 +153,45 @@ cdef void plane_boxes(
 cdef inline void square(const key* x, Py_ssize_t stride_x, key* y, Py_ssize_t stride_y) noexcept nogil:
     """Transpose SIDE_BYTES by SIDE_BYTES."""
     if key is short:
-        transpose_8(x, stride_x, y, stride_y)
+        square_8(x, stride_x, y, stride_y)
     elif key is int:
-        transpose_4(x, stride_x, y, stride_y)
+        square_4(x, stride_x, y, stride_y)
     else:
-        transpose_2(x, stride_x, y, stride_y)
+        square_2(x, stride_x, y, stride_y)
+
+
+cdef inline void two_squares(const key* x, Py_ssize_t stride_x, key* y, Py_ssize_t stride_y) noexcept nogil:
+    """The same for a square and the one below it."""
+    if key is short:
+        two_8(x, stride_x, y, stride_y)
+    elif key is int:
+        two_4(x, stride_x, y, stride_y)
+    else:
+        two_2(x, stride_x, y, stride_y)
 
 
 cdef inline void transpose(
     const key* x, Py_ssize_t stride_x, Py_ssize_t rows, Py_ssize_t columns, key* y, Py_ssize_t stride_y
 ) noexcept nogil:
-    """y[j, i] = x[i, j] for ``rows`` by ``columns`` elements of x."""
+    """y[j, i] = x[i, j] for ``rows`` by ``columns`` elements of x. The last squares of a row or column overlap those before them."""
     cdef Py_ssize_t side = SIDE_BYTES // sizeof(key)
-    cdef Py_ssize_t i = 0, j, r
+    cdef Py_ssize_t i = 0, j, down, across
+    if rows < side or columns < side:
+        for j in range(columns):
+            for i in range(rows):
+                y[j * stride_y + i] = x[i * stride_x + j]
+        return
     while i < rows:
+        down = min(i, rows - (2 * side if rows >= 2 * side else side))
         j = 0
-        if i + side <= rows:
-            while j + side <= columns:
-                square(x + i * stride_x + j, stride_x, y + j * stride_y + i, stride_y)
-                j += side
         while j < columns:
-            for r in range(i, min(i + side, rows)):
-                y[j * stride_y + r] = x[r * stride_x + j]
-            j += 1
-        i += side
+            across = min(j, columns - side)
+            if rows >= 2 * side:
+                two_squares(x + down * stride_x + across, stride_x, y + across * stride_y + down, stride_y)
+            else:
+                square(x + down * stride_x + across, stride_x, y + across * stride_y + down, stride_y)
+            j += side
+        i = down + (2 * side if rows >= 2 * side else side)
 
 
 cdef void interleave(const key* x, image_layout at, scene image, Py_ssize_t count, key infinity, key* tile) noexcept nogil:
@@ -216,7 +246,8 @@ cdef inline void box_row(const key* x, Py_ssize_t width, Py_ssize_t step, key* m
 cdef void block_boxes(
     const key* tile, const key* table, Py_ssize_t count, scene image, boxes all, key* small, key* y, Py_ssize_t stride_y
 ) noexcept nogil:
-    """All boxes of a block of channels; y is the output of its first channel. ``small`` has room for one region's bins of all lanes."""
+    """All boxes of a block of channels; y is the output of its first channel. ``small`` has room for one region's bins of all lanes, twice:
+    they are turned where they stay in cache, and written one after the other."""
     cdef Py_ssize_t width = image.right - image.left
     cdef Py_ssize_t bins = all.bins_h * all.bins_w
     cdef Py_ssize_t r, region, i, j, h, l, start, stop, left, wide
@@ -224,6 +255,7 @@ cdef void block_boxes(
     cdef const key* source
     cdef key most[LANES]
     cdef key* out
+    cdef key* turned = small + bins * LANES
     for r in range(image.first, image.last):
         region = all.order[r]
         for j in range(all.bins_w):
@@ -234,6 +266,11 @@ cdef void block_boxes(
                 start = all.rows[region * all.pitch + 2 * i]
                 stop = all.rows[region * all.pitch + 2 * i + 1]
                 out = small + (i * all.bins_w + j) * LANES
+                if count == LANES:  # as many bytes of the output as the bin gives: the stores to come need not wait for them
+                    l = 0
+                    while l < LANES:
+                        will_write(y + region * stride_y + (j * all.bins_h + i) * LANES + l)
+                        l += LINE_BYTES // <Py_ssize_t>sizeof(key)
                 for l in range(LANES):
                     most[l] = lowest(small) if start < stop and wide > 0 else 0
                 if wide > 0:
@@ -241,7 +278,8 @@ cdef void block_boxes(
                         box_row(source + h * width * LANES, wide, step if wide >= step else 1, most)
                 for l in range(LANES):
                     out[l] = unordered(most[l])
-        transpose(<const key*>small, LANES, bins, count, y + region * stride_y, bins)
+        transpose(<const key*>small, LANES, bins, count, turned, bins)
+        memcpy(y + region * stride_y, turned, count * bins * sizeof(key))
 
 
 cdef void block(
@@ -249,7 +287,7 @@ cdef void block(
 ) noexcept nogil:
     """One block of ``count`` neighbouring channels of an image."""
     cdef Py_ssize_t pixels = (image.right - image.left) * (image.bottom - image.top)
-    cdef key* tile = scratch + all.bins_h * all.bins_w * LANES
+    cdef key* tile = scratch + 2 * all.bins_h * all.bins_w * LANES
     cdef key* table = tile + pixels * LANES
     interleave(x, at, image, count, infinity, tile)
     if image.level:
@@ -321,7 +359,7 @@ cdef int maxima(const key* x, image_layout at, canvas size, boxes all, key infin
             scenes[n] = survey(all, order[size.regions + n], order[size.regions + n + 1], at.channels)
             if scenes[n].interleaved:
                 need = (scenes[n].bottom - scenes[n].top) * (scenes[n].right - scenes[n].left) * (2 if scenes[n].level else 1)
-                scratch = max(scratch, (need + all.bins_h * all.bins_w) * LANES)
+                scratch = max(scratch, (need + 2 * all.bins_h * all.bins_w) * LANES)
         scratch = (scratch + 2 * LANES - 1) // LANES * LANES  # whole cache lines, and one more between threads
         room = <key*>malloc(threads * scratch * sizeof(key))
     if room != NULL and threads == 1:  # without OpenMP, whose preparations cost more than a small call
