@@ -165,6 +165,7 @@ def lp(forms: Sequence[Any], p: float) -> Launch:
     dtype, shape = forms
     name, _, view = element_type(dtype)
     size = math.prod(shape)
+    corner: tuple[Any, ...] = (slice(None), slice(None), *(0,) * (len(shape) - 2))
 
     def launch(x: Array, out: Array, threads: int | None) -> bool:
         if size == 0:
@@ -176,19 +177,20 @@ def lp(forms: Sequence[Any], p: float) -> Launch:
             if x.flags.c_contiguous:
                 chosen.rows[name](x.ravel(), p, y.ravel(), threads_for(size, threads))
             else:
-                first = x[(slice(None), slice(None)) + (0,) * (x.ndim - 2)]
-                chosen.planes[name](first, *coalesced(x), p, y.ravel(), threads_for(size, threads))
+                first = x[corner]
+                chosen.planes[name](first, *coalesced(shape, x.strides, x.itemsize), p, y.ravel(), threads_for(size, threads))
             _written(out, y)
         return True
 
     return launch
 
 
-def coalesced(x: Array) -> tuple[Array, Array]:
+@functools.lru_cache(maxsize=1024)
+def coalesced(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[Array, Array]:
     """Sizes and strides (in elements) of the axes from the third on, neighbours that one stride walks through made one."""
     axes: list[tuple[int, int]] = []
-    for size, stride in zip(x.shape[2:], x.strides[2:], strict=True):
-        stride //= x.itemsize
+    for size, stride in zip(shape[2:], strides[2:], strict=True):
+        stride //= itemsize
         if size == 1:
             continue
         if axes and axes[-1][1] == size * stride:

@@ -3,9 +3,8 @@
 # Apart from ``lp``, which knows where planes lie, because the promises are kept here (docs/kernels.md has the reasoning):
 #
 # Same bits everywhere. The order of all additions follows from the position in the plane alone. A plane is cut into chunks of CHUNK
-# elements; in a chunk, element i belongs to lane i % LANES (half as many for double), and the lanes are added as a tree; chunks are added
-# in their order. CPU levels differ in how many lanes an instruction holds and how chunks are batched, neither of which changes what is
-# added to what.
+# elements; in a chunk, element i belongs to lane i % LANES, and the lanes are added as a tree; chunks are added in their order. CPU levels
+# differ in how many lanes an instruction holds and how chunks are batched, neither of which changes what is added to what.
 #
 # Accuracy. For types narrower than double the terms of p <= 2 are exact in double, and 29 spare bits absorb the rest. For double itself
 # lanes are pairs (a sum and the error of it) and TREE rows of them are added before they go there, so that only the term and this tree
@@ -28,8 +27,8 @@ from .vectors cimport (
 )
 
 cdef enum:
-    LANES = 32
-    DOWN = 8  # lanes that a chunk is put down with
+    LANES = 16
+    DOWN = LANES // 2  # lanes that a chunk is put down with
     SIDE = 256  # planes summed side by side at most
     ABREAST = SIDE // WIDTH
     TREE = 8
@@ -38,8 +37,6 @@ cdef enum:
     ROWS = 32  # chunks summed together at most, each a row of lanes
     SCALED = CHUNK + WIDTH
     VECTORS = LANES // WIDTH
-    PAIRED = LANES // 2
-    PAIRED_VECTORS = PAIRED // WIDTH
     PUT_DOWN = ROWS * DOWN
     PUT_DOWN_HALF = PUT_DOWN // 2
 
@@ -117,7 +114,7 @@ cdef inline void narrow_lanes(const element* x, Py_ssize_t size, const way* how,
         elif i < size:
             hi[v] = plus_term(hi[v], load_part(x + i, <int>(size - i)), how)
         i += WIDTH
-    put_down(hi, hi, LANES, False, down, down)
+    put_down(hi, hi, False, down, down)
 
 
 # Rows of lanes, ``row`` apart, added as a tree.
@@ -135,21 +132,21 @@ cdef inline vector eight_rows(const element* x, Py_ssize_t row, const way* how) 
 
 cdef inline void paired_lanes(const element* x, Py_ssize_t size, const way* how, double* down_hi, double* down_lo) noexcept nogil:
     """The lanes of a chunk as pairs, to which elements come TREE rows at a time; what is left over, 4, 2, 1 and a part of one, together."""
-    cdef vector hi[PAIRED_VECTORS]
-    cdef vector lo[PAIRED_VECTORS]
+    cdef vector hi[VECTORS]
+    cdef vector lo[VECTORS]
     cdef vector s
-    cdef Py_ssize_t whole = size - size % (TREE * PAIRED), i = 0, at, left
+    cdef Py_ssize_t whole = size - size % (TREE * LANES), i = 0, at, left
     cdef int v
-    for v in range(PAIRED_VECTORS):
+    for v in range(VECTORS):
         hi[v] = splat(0.0)
         lo[v] = splat(0.0)
     while i < whole:
-        for v in range(PAIRED_VECTORS):
-            accumulate(eight_rows(x + i + v * WIDTH, PAIRED, how), &hi[v], &lo[v], True)
-        i += TREE * PAIRED
+        for v in range(VECTORS):
+            accumulate(eight_rows(x + i + v * WIDTH, LANES, how), &hi[v], &lo[v], True)
+        i += TREE * LANES
     if whole < size:
-        for v in range(PAIRED_VECTORS):
-            at = size - size % PAIRED + v * WIDTH
+        for v in range(VECTORS):
+            at = size - size % LANES + v * WIDTH
             left = size - at
             s = splat(0.0)
             if left >= WIDTH:
@@ -157,28 +154,24 @@ cdef inline void paired_lanes(const element* x, Py_ssize_t size, const way* how,
             elif left > 0:
                 s = term(load_part(x + at, <int>left), how)
             at = whole + v * WIDTH
-            left = (size - whole) // PAIRED
+            left = (size - whole) // LANES
             if left & 1:
-                s = term(load(x + at + (left - 1) * PAIRED), how) + s
+                s = term(load(x + at + (left - 1) * LANES), how) + s
             if left & 2:
-                s = two_rows(x + at + (left & 4) * PAIRED, PAIRED, how) + s
+                s = two_rows(x + at + (left & 4) * LANES, LANES, how) + s
             if left & 4:
-                s = four_rows(x + at, PAIRED, how) + s
+                s = four_rows(x + at, LANES, how) + s
             accumulate(s, &hi[v], &lo[v], True)
-    put_down(hi, lo, PAIRED, True, down_hi, down_lo)
+    put_down(hi, lo, True, down_hi, down_lo)
 
 
-cdef inline void put_down(vector* hi, vector* lo, int count, bint paired, double* down_hi, double* down_lo) noexcept nogil:
-    """Add the upper half of the lanes to the lower until there are DOWN, and put those down."""
+cdef inline void put_down(vector* hi, vector* lo, bint paired, double* down_hi, double* down_lo) noexcept nogil:
+    """Add the upper half of the lanes to the lower, and put it down."""
     cdef int v
-    if count > 2 * DOWN:
-        for v in range(count // 2 // WIDTH):
-            accumulate(hi[v + count // 2 // WIDTH], &hi[v], &lo[v], paired)
-        count = count // 2
-    for v in range(DOWN // WIDTH):
+    for v in range(VECTORS // 2):
         if paired:
-            lo[v] = lo[v] + lo[v + DOWN // WIDTH]
-        accumulate(hi[v + DOWN // WIDTH], &hi[v], &lo[v], paired)
+            lo[v] = lo[v] + lo[v + VECTORS // 2]
+        accumulate(hi[v + VECTORS // 2], &hi[v], &lo[v], paired)
         put(down_hi + v * WIDTH, hi[v])
         if paired:
             put(down_lo + v * WIDTH, lo[v])
@@ -200,7 +193,6 @@ cdef inline void any_lanes(
 ) noexcept nogil:
     """The lanes of a chunk for any p, of terms times 2^-exponent."""
     cdef bint paired = element is double
-    cdef int count = PAIRED if element is double else LANES
     cdef vector hi[VECTORS]
     cdef vector lo[VECTORS]
     cdef Py_ssize_t i = 0
@@ -209,13 +201,13 @@ cdef inline void any_lanes(
         hi[v] = splat(0.0)
         lo[v] = splat(0.0)
     while i < size:
-        v = <int>(i % count // WIDTH)
+        v = <int>(i % LANES // WIDTH)
         if i + WIDTH <= size:
             any_terms(load(x + i), p, exponent, &hi[v], &lo[v], paired)
         else:
             any_terms(load_part(x + i, <int>(size - i)), p, exponent, &hi[v], &lo[v], paired)
         i += WIDTH
-    put_down(hi, lo, count, paired, down_hi, down_lo)
+    put_down(hi, lo, paired, down_hi, down_lo)
 
 
 cdef inline void halve(const double* hi, const double* lo, double* sum_hi, double* sum_lo, Py_ssize_t size, bint paired) noexcept nogil:
@@ -508,7 +500,7 @@ cdef inline void narrow_across(
         for k in range(LANES):
             for v in range(abreast):
                 at = x + (i + k) * step + v * WIDTH
-                total = hi[k * abreast + v]
+                total = hi[k * abreast + v] if i else splat(0.0)
                 if i + (TREE - 1) * LANES + k < size:
                     for j in range(TREE):
                         total = plus_term(total, load(at + j * row), how)
@@ -525,21 +517,24 @@ cdef inline void paired_across(
     """The same as pairs."""
     cdef const element* at
     cdef vector s
-    cdef Py_ssize_t i = 0, row = PAIRED * step, left
+    cdef Py_ssize_t i = 0, row = LANES * step, left
     cdef int k, v
-    while i + TREE * PAIRED <= size:
-        for k in range(PAIRED):
+    for k in range(LANES * abreast):
+        hi[k] = splat(0.0)
+        lo[k] = splat(0.0)
+    while i + TREE * LANES <= size:
+        for k in range(LANES):
             for v in range(abreast):
                 s = eight_rows(x + (i + k) * step + v * WIDTH, row, how)
                 accumulate(s, &hi[k * abreast + v], &lo[k * abreast + v], True)
-        i += TREE * PAIRED
+        i += TREE * LANES
     if i < size:
-        left = (size - i) // PAIRED
-        for k in range(PAIRED):
+        left = (size - i) // LANES
+        for k in range(LANES):
             for v in range(abreast):
                 at = x + (i + k) * step + v * WIDTH
                 s = splat(0.0)
-                if i + left * PAIRED + k < size:
+                if i + left * LANES + k < size:
                     s = term(load(at + left * row), how)
                 if left & 1:
                     s = term(load(at + (left - 1) * row), how) + s
@@ -558,21 +553,16 @@ cdef inline void across_lanes(
     cdef vector hi[LANES * ABREAST]
     cdef vector lo[LANES * ABREAST]
     cdef pairs t
-    cdef int count = PAIRED if element is double else LANES
+    cdef int count = DOWN
     cdef int k, v
-    for k in range(count * abreast):
-        hi[k] = splat(0.0)
-        lo[k] = splat(0.0)
     if element is double:
         paired_across(x, step, abreast, size, how, hi, lo)
     else:
         narrow_across(x, step, abreast, size, how, hi)
-    while count > DOWN:
-        count = count // 2
-        for k in range(count * abreast):
-            if paired:
-                lo[k] = lo[k] + lo[k + count * abreast]
-            accumulate(hi[k + count * abreast], &hi[k], &lo[k], paired)
+    for k in range(DOWN * abreast):
+        if paired:
+            lo[k] = lo[k] + lo[k + DOWN * abreast]
+        accumulate(hi[k + DOWN * abreast], &hi[k], &lo[k], paired)
     while count > 1:
         count = count // 2
         for k in range(count):
