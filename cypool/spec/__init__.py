@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cypool.errors import SpecTypeError, SpecValueError
-from cypool.spec.load import load
 from cypool.spec.model import Operator, Version
 
 __all__ = ["operator", "operators", "resolve", "version", "versions"]
@@ -38,6 +37,8 @@ def operator(name: str) -> Operator:
 
 @functools.cache
 def _read(name: str) -> Operator:
+    from cypool.spec.load import load  # not before an operator is asked for: reading TOML strictly is half of what an import would cost
+
     path = _DATA / f"{name}.toml"
     found = load(path.read_text(encoding="utf-8"), path.name)
     if found.name != name:
