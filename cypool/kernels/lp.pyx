@@ -154,7 +154,7 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
         for item in prange(at.images * work.groups * work.parts, num_threads=threads, schedule="static"):
             work_item(x, at, work, item, p, NULL if dense else buffers + threadid() * work.together * PITCH, sums, y)
     if work.parts > 1:
-        for item in prange(at.images * at.channels, num_threads=threads, schedule="static"):
+        for item in range(at.images * at.channels):  # next to nothing, and to wake threads again would cost more
             finish(item, work, p, sums, y)
     free(sums)
     free(buffers)
