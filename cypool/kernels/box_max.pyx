@@ -348,7 +348,8 @@ cdef struct canvas:
 cdef int maxima(const key* x, image_layout at, canvas size, boxes all, key infinity, key* y, int threads) except -1 nogil:
     """All boxes of all images. Threads share out blocks of channels."""
     cdef Py_ssize_t n, item, scratch = size.width, need, stride_y = at.channels * all.bins_h * all.bins_w
-    cdef Py_ssize_t blocks = (at.channels + LANES - 1) // LANES
+    cdef Py_ssize_t blocks = (at.channels + LANES - 1) // LANES, items = size.images * blocks
+    cdef Py_ssize_t parts = (threads + items - 1) // items  # of an image's regions, where there are more threads than blocks
     cdef Py_ssize_t* order = <Py_ssize_t*>malloc((size.regions + size.images + 1) * sizeof(Py_ssize_t))
     cdef scene* scenes = <scene*>malloc(size.images * sizeof(scene))
     cdef key* room = NULL
@@ -363,11 +364,11 @@ cdef int maxima(const key* x, image_layout at, canvas size, boxes all, key infin
         scratch = (scratch + 2 * LANES - 1) // LANES * LANES  # whole cache lines, and one more between threads
         room = <key*>malloc(threads * scratch * sizeof(key))
     if room != NULL and threads == 1:  # without OpenMP, whose preparations cost more than a small call
-        for item in range(size.images * blocks):
-            one_block(x, at, scenes, all, blocks, item, infinity, room, y, stride_y)
+        for item in range(items):
+            one_block(x, at, scenes, all, blocks, 1, item, infinity, room, y, stride_y)
     elif room != NULL:
-        for item in prange(size.images * blocks, num_threads=threads, schedule="dynamic"):
-            one_block(x, at, scenes, all, blocks, item, infinity, room + threadid() * scratch, y, stride_y)
+        for item in prange(items * parts, num_threads=threads, schedule="dynamic"):
+            one_block(x, at, scenes, all, blocks, parts, item, infinity, room + threadid() * scratch, y, stride_y)
     free(order)
     free(scenes)
     if room == NULL:
@@ -452,16 +453,21 @@ cdef inline bint bounded(const Py_ssize_t* bounds, Py_ssize_t bins, Py_ssize_t s
 
 
 cdef void one_block(
-    const key* x, image_layout at, const scene* scenes, boxes all, Py_ssize_t blocks, Py_ssize_t item, key infinity, key* scratch, key* y,
-    Py_ssize_t stride_y,
+    const key* x, image_layout at, const scene* scenes, boxes all, Py_ssize_t blocks, Py_ssize_t parts, Py_ssize_t item, key infinity,
+    key* scratch, key* y, Py_ssize_t stride_y,
 ) noexcept nogil:
-    """Item (image, block of channels), the way its image asks for."""
-    cdef scene image = scenes[item // blocks]
-    cdef Py_ssize_t first = item % blocks * LANES
+    """Item (image, block of channels, part of the regions), the way its image asks for."""
+    cdef scene image = scenes[item // parts // blocks]
+    cdef Py_ssize_t part = item % parts, regions = image.last - image.first
+    cdef Py_ssize_t first = item // parts % blocks * LANES
     cdef Py_ssize_t count = min(LANES, at.channels - first), c
     cdef Py_ssize_t bins = all.bins_h * all.bins_w
-    x += item // blocks * at.stride_n + first * at.stride_c
+    x += item // parts // blocks * at.stride_n + first * at.stride_c
     y += first * bins
+    image.last = image.first + regions * (part + 1) // parts
+    image.first += regions * part // parts
+    if image.first == image.last:
+        return
     if image.interleaved and 4 * count >= LANES:
         block(x, at, image, all, count, infinity, scratch, y, stride_y)
     else:
