@@ -99,6 +99,9 @@ chosen = load(choose(os.environ.get("CYPOOL_ISA") or None))
 GRAIN = 1 << 15
 """Elements that make a thread worth waking."""
 
+MOST = 1024
+"""Threads at most, whatever is asked for."""
+
 _forked = False
 
 
@@ -146,7 +149,7 @@ def threads_for(elements: int, wish: int | None) -> int:
     if _forked:
         return 1
     if wish is not None:
-        return wish
+        return min(wish, MOST)
     if elements < 2 * GRAIN:
         return 1
     return min(available_threads(), elements // GRAIN)

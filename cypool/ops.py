@@ -80,15 +80,15 @@ def _run(op: str, inputs: Sequence[Any], attributes: tuple[Any, ...], opset: int
         prepared = _prepared(*key)
     except TypeError:
         prepared = None  # perhaps an attribute, or an opset, that cannot be hashed: it will not do, but that is to be said in its words
-    call, kernel = prepared or _prepared.__wrapped__(*key)
-    if threads is not None:
+    call, launch = prepared or _prepared.__wrapped__(*key)
+    if threads is not None and (type(threads) is not int or threads < 1):
         threads = plan.check_threads(call.version, threads)
     if out is None:
         y = np.empty(call.shape, call.dtype)
     else:
         plan.check_out(call.version, out, call.shape, arrays[0].dtype)
         y = np.empty(call.shape, call.dtype) if any(np.may_share_memory(out, array) for array in arrays) else out
-    if not kernel(*arrays, y, threads):
+    if not launch(*arrays, y, threads):
         plan.check_values(call.version, arrays)
         raise AssertionError(f"{call.version.name}: a kernel refused what the version allows")
     if out is not None and y is not out:
