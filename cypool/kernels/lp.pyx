@@ -28,6 +28,14 @@ cdef struct layout:
     const Py_ssize_t* strides
 
 
+cdef inline void deal(const element* x, Py_ssize_t count, Py_ssize_t size, element* buffer) noexcept nogil:
+    """Elements that go to ``count`` rows in turn. Called with literals, for each of which the compiler knows how."""
+    cdef Py_ssize_t i, k
+    for i in range(size):
+        for k in range(count):
+            buffer[k * PITCH + i] = x[i * count + k]
+
+
 cdef void gather(const element* x, layout at, Py_ssize_t count, Py_ssize_t start, Py_ssize_t size, element* buffer) noexcept nogil:
     """Elements start ... start + size of ``count`` neighbouring planes, one plane a row of PITCH."""
     cdef Py_ssize_t inner = at.shape[at.ndim - 1], step = at.strides[at.ndim - 1]
@@ -42,9 +50,14 @@ cdef void gather(const element* x, layout at, Py_ssize_t count, Py_ssize_t start
             offset += rest % at.shape[axis] * at.strides[axis]
             rest //= at.shape[axis]
             axis -= 1
-        for k in range(count):
-            for i in range(run):
-                buffer[k * PITCH + done + i] = x[offset + i * step + k * at.stride_c]
+        if at.stride_c == 1 and step == count == 3:  # a photograph's channels last
+            deal(x + offset, 3, run, buffer + done)
+        elif at.stride_c == 1 and step == count == 4:
+            deal(x + offset, 4, run, buffer + done)
+        else:
+            for k in range(count):
+                for i in range(run):
+                    buffer[k * PITCH + done + i] = x[offset + i * step + k * at.stride_c]
         done += run
 
 
