@@ -200,11 +200,14 @@ cdef inline void any_lanes(
     for v in range(VECTORS):
         hi[v] = splat(0.0)
         lo[v] = splat(0.0)
-    while i < size:
-        v = <int>(i % LANES // WIDTH)
+    while i + LANES <= size:
+        for v in range(VECTORS):
+            any_terms(load(x + i + v * WIDTH), p, exponent, &hi[v], &lo[v], paired)
+        i += LANES
+    for v in range(VECTORS):
         if i + WIDTH <= size:
             any_terms(load(x + i), p, exponent, &hi[v], &lo[v], paired)
-        else:
+        elif i < size:
             any_terms(load_part(x + i, <int>(size - i)), p, exponent, &hi[v], &lo[v], paired)
         i += WIDTH
     put_down(hi, lo, paired, down_hi, down_lo)
