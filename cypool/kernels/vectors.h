@@ -129,7 +129,7 @@ static inline cypool_vector cypool_splat(double value) {
 #endif
 }
 
-/* The first ``count`` < CYPOOL_WIDTH elements, zeros after them; nothing else is read. */
+/* The first ``count`` elements, 0 < count < CYPOOL_WIDTH, zeros after them; nothing else is read. */
 #if CYPOOL_WIDTH == 8
 static inline cypool_vector cypool_part_double(const double* x, int count) {
     return _mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), x);
@@ -144,11 +144,36 @@ static inline cypool_vector cypool_part_bfloat16(const int16_t* x, int count) {
     __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16((__mmask8)((1u << count) - 1), x)), 16);
     return _mm512_cvtps_pd(_mm256_castsi256_ps(wide));
 }
+#elif CYPOOL_WIDTH == 4
+static const int32_t cypool_first_words[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+static inline __m128i cypool_words_mask(int count) {
+    return _mm_loadu_si128((const __m128i*)(cypool_first_words + CYPOOL_WIDTH - count));
+}
+static inline cypool_vector cypool_part_double(const double* x, int count) {
+    return _mm256_maskload_pd(x, _mm256_cvtepi32_epi64(cypool_words_mask(count)));
+}
+static inline cypool_vector cypool_part_float(const float* x, int count) {
+    return _mm256_cvtps_pd(_mm_maskload_ps(x, cypool_words_mask(count)));
+}
+/* There are no masked loads of 16 bits. */
+static inline __m128i cypool_part_16(const void* x, int count) {
+    uint16_t one = 0;
+    uint32_t two = 0;
+    if (count & 2) memcpy(&two, x, 4);
+    if (count & 1) memcpy(&one, (const char*)x + 2 * (count - 1), 2);
+    return _mm_cvtsi64_si128((int64_t)(count & 2 ? two | (uint64_t)one << 32 : one));
+}
+static inline cypool_vector cypool_part_float16(const uint16_t* x, int count) {
+    return _mm256_cvtps_pd(_mm_cvtph_ps(cypool_part_16(x, count)));
+}
+static inline cypool_vector cypool_part_bfloat16(const int16_t* x, int count) {
+    return _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(cypool_part_16(x, count)), 16)));
+}
 #else
   #define CYPOOL_PART(name, element) \
       static inline cypool_vector cypool_part_##name(const element* x, int count) { \
-          element all[CYPOOL_WIDTH] = {0}; \
-          for (int i = 0; i < count; i++) all[i] = x[i]; \
+          element all[CYPOOL_WIDTH] = {x[0]}; \
+          for (int i = 1; i < CYPOOL_WIDTH - 1; i++) all[i] = i < count ? x[i] : 0; \
           return cypool_load_##name(all); \
       }
 CYPOOL_PART(double, double)
