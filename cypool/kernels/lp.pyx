@@ -66,59 +66,64 @@ cdef inline bint side_by_side(layout at, power p) noexcept nogil:
     return at.stride_c == 1 and at.ndim == 1 and at.channels >= WIDTH and p.kind < ANY
 
 
-cdef void planes_part(
-    const element* x, layout at, Py_ssize_t count, Py_ssize_t first, Py_ssize_t last, power p, element* buffer, partial* totals
-) noexcept nogil:
-    """The sums of ``count`` neighbouring planes over their elements first ... last; no buffer: they are contiguous."""
-    cdef partial sums[SIDE]
-    cdef Py_ssize_t k, start = first, size, wide
-    while start < last:
-        size = min(CHUNK, last - start)
-        if buffer == NULL:
-            chunk_sums(x + start, at.stride_c, count, size, p, sums)
-        elif side_by_side(at, p):
-            wide = count - count % WIDTH
-            across_sums(x + start * at.strides[0], at.strides[0], wide, size, p, buffer, sums)
-            for k in range(wide, count):
-                gather(x + k, at, 1, start, size, buffer)
-                chunk_sums(<const element*>buffer, PITCH, 1, size, p, &sums[k])
-        else:
-            gather(x, at, count, start, size, buffer)
-            chunk_sums(<const element*>buffer, PITCH, count, size, p, sums)
-        for k in range(count):
-            totals[k] = sums[k] if start == first else add(totals[k], sums[k], p)
-        start += CHUNK
-
-
-# How the work is cut: an item is a part (a span of chunks) of a group of planes that lie together.
+# How the work is cut: an item is a part (some chunks) of a group of planes that lie together.
 cdef struct cut:
     Py_ssize_t together  # planes in a group
     Py_ssize_t groups  # of one image
+    Py_ssize_t chunks  # of one plane
     Py_ssize_t parts  # of one plane
-    Py_ssize_t span  # elements in a part
+    Py_ssize_t share  # chunks in a part
+
+
+cdef inline Py_ssize_t next_sums(
+    const element* x, layout at, Py_ssize_t count, Py_ssize_t chunk, Py_ssize_t last, power p, element* buffer, partial* sums
+) noexcept nogil:
+    """The sums of ``count`` neighbouring planes over the chunk, or, of a single plane that is contiguous (there is no buffer then), over as
+    many chunks from there to ``last`` as go together. Returns how many."""
+    cdef Py_ssize_t start = chunk * CHUNK, size = min(CHUNK, at.size - start), wide, k
+    if buffer == NULL:
+        wide = min(last, at.size // CHUNK) - chunk  # whole ones
+        wide = max(1, min(ROWS, wide))
+        chunk_sums(x + start, CHUNK, wide, size, p, sums)
+        return wide
+    if side_by_side(at, p):
+        wide = count - count % WIDTH
+        across_sums(x + start * at.strides[0], at.strides[0], wide, size, p, buffer, sums)
+        for k in range(wide, count):
+            gather(x + k, at, 1, start, size, buffer)
+            chunk_sums(<const element*>buffer, PITCH, 1, size, p, &sums[k])
+    else:
+        gather(x, at, count, start, size, buffer)
+        chunk_sums(<const element*>buffer, PITCH, count, size, p, sums)
+    return 1
 
 
 cdef void work_item(
     const element* x, layout at, cut work, Py_ssize_t item, power p, element* buffer, partial* sums, element* y
 ) noexcept nogil:
-    """One item: the finished norms go to ``y``; where planes have several parts, the sums go to ``sums`` (plane, part)."""
+    """One item: the finished norms go to ``y``; where planes have several parts, the sums go to ``sums`` (plane, chunk)."""
     cdef partial totals[SIDE]
-    cdef Py_ssize_t part = item % work.parts
+    cdef partial some[SIDE]
     cdef Py_ssize_t group = item // work.parts % work.groups
     cdef Py_ssize_t image = item // work.parts // work.groups
     cdef Py_ssize_t channel = group * work.together
     cdef Py_ssize_t count = min(work.together, at.channels - channel)
-    cdef Py_ssize_t first = part * work.span
-    cdef Py_ssize_t k, plane = image * at.channels + channel
+    cdef Py_ssize_t chunk = item % work.parts * work.share, last = min(chunk + work.share, work.chunks)
+    cdef Py_ssize_t k, c, done, plane = image * at.channels + channel
     x += image * at.stride_n + channel * at.stride_c
-    if buffer == NULL and at.size <= CHUNK:
+    if buffer == NULL and work.chunks == 1:
         chunk_norms(x, at.stride_c, count, at.size, p, y + plane)
         return
-    planes_part(x, at, count, first, min(first + work.span, at.size), p, buffer, totals)
-    if work.parts > 1:
+    while chunk < last:
+        done = next_sums(x, at, count, chunk, last, p, buffer, some)
         for k in range(count):
-            sums[(plane + k) * work.parts + part] = totals[k]
-    else:
+            for c in range(done):  # one of many planes, or many of one
+                if work.parts > 1:
+                    sums[(plane + k) * work.chunks + chunk + c] = some[k + c]
+                else:
+                    totals[k] = add(totals[k], some[k + c], p) if chunk + c else some[k]
+        chunk += done
+    if work.parts == 1:
         k = 0
         while k < count:
             roots(totals + k, min(ROWS, count - k), p, y + plane + k)
@@ -126,11 +131,11 @@ cdef void work_item(
 
 
 cdef void finish(Py_ssize_t plane, cut work, power p, const partial* sums, element* y) noexcept nogil:
-    """The norm of a plane whose parts are all summed."""
-    cdef partial total = sums[plane * work.parts]
-    cdef Py_ssize_t part
-    for part in range(1, work.parts):
-        total = add(total, sums[plane * work.parts + part], p)
+    """The norm of a plane whose chunks are all summed."""
+    cdef partial total = sums[plane * work.chunks]
+    cdef Py_ssize_t chunk
+    for chunk in range(1, work.chunks):
+        total = add(total, sums[plane * work.chunks + chunk], p)
     roots(&total, 1, p, y + plane)
 
 
@@ -138,21 +143,26 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
     """Every plane's norm, y contiguous. Threads share out groups of planes; where those are too few, parts of planes."""
     cdef power p = power_of(exponent, at.size, element is double)
     cdef cut work
-    cdef Py_ssize_t item, chunks = (at.size + CHUNK - 1) // CHUNK
+    cdef Py_ssize_t item, items
     cdef partial* sums = NULL
     cdef element* buffers = NULL
+    work.chunks = (at.size + CHUNK - 1) // CHUNK
     work.together = 1
-    if dense:
+    if dense and work.chunks == 1:
         work.together = min(ROWS, max(1, at.channels // (4 * threads) if threads > 1 else at.channels))
-    elif side_by_side(at, p):
+    elif not dense and side_by_side(at, p):
         work.together = min(SIDE, at.channels)
-    elif llabs(at.stride_c) < llabs(at.strides[at.ndim - 1]):
+    elif not dense and llabs(at.stride_c) < llabs(at.strides[at.ndim - 1]):
         work.together = min(ROWS, at.channels)
     work.groups = (at.channels + work.together - 1) // work.together
-    work.parts = chunks if threads > 1 and at.images * work.groups < 4 * threads else 1
-    work.span = CHUNK if work.parts > 1 else at.size
+    items = at.images * work.groups
+    work.share = work.chunks
+    if threads > 1 and items < 4 * threads:
+        work.share = max(1, min(ROWS, items * work.chunks // (4 * threads)))
+    work.parts = (work.chunks + work.share - 1) // work.share
+    items *= work.parts
     if work.parts > 1:
-        sums = <partial*>malloc(at.images * at.channels * work.parts * sizeof(partial))
+        sums = <partial*>malloc(at.images * at.channels * work.chunks * sizeof(partial))
     if not dense:
         buffers = <element*>malloc(threads * work.together * PITCH * sizeof(element))
     if (sums == NULL and work.parts > 1) or (buffers == NULL and not dense):
@@ -161,10 +171,10 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
         with gil:
             raise MemoryError("no room for the kernel's scratch memory")
     if threads == 1:  # without OpenMP, whose preparations cost more than a small call
-        for item in range(at.images * work.groups * work.parts):
+        for item in range(items):
             work_item(x, at, work, item, p, buffers, sums, y)
     else:
-        for item in prange(at.images * work.groups * work.parts, num_threads=threads, schedule="static"):
+        for item in prange(items, num_threads=threads, schedule="static"):
             work_item(x, at, work, item, p, NULL if dense else buffers + threadid() * work.together * PITCH, sums, y)
     if work.parts > 1:
         for item in range(at.images * at.channels):  # next to nothing, and to wake threads again would cost more
