@@ -43,6 +43,7 @@ cdef extern from "transpose.h" nogil:
 
 cdef enum:
     LANES = 32  # channels that go together; more than 16, up to which gcc unrolls their loops and spoils the vectors
+    NARROW = 24  # pixels in a row that is too short to be worth a loop
     LINE_BYTES = 64  # of the cache
     SIDE_BYTES = 16  # of the squares that are transposed at a time
 
@@ -199,7 +200,10 @@ cdef void interleave(const key* x, image_layout at, scene image, Py_ssize_t coun
     cdef Py_ssize_t h, w, c, width = image.right - image.left
     cdef const key* source
     cdef key* target
-    for h in range(image.top, image.bottom):
+    cdef bint whole = at.stride_w == 1 and width == at.stride_h  # rows follow each other
+    if whole:
+        width *= image.bottom - image.top
+    for h in range(image.top, image.top + 1 if whole else image.bottom):
         source = x + h * at.stride_h + image.left * at.stride_w
         target = tile + (h - image.top) * width * LANES
         if at.stride_w == 1:
@@ -329,7 +333,7 @@ cdef scene survey(boxes all, Py_ssize_t first, Py_ssize_t last, Py_ssize_t chann
     if s.top >= s.bottom or s.left >= s.right:
         s.top = s.bottom = s.left = s.right = 0
     pixels = (s.bottom - s.top) * (s.right - s.left)
-    s.interleaved = s.pixels > 2 * pixels and channels >= LANES // 4
+    s.interleaved = (s.pixels > 2 * pixels or s.right - s.left < NARROW) and channels >= LANES // 4
     # Tables of 4 neighbours pay where boxes are that wide on average and cover the rectangle several times over.
     s.level = 0
     if s.pixels > 4 * pixels and bins and columns_wide >= 4 * bins:
