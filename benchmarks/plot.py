@@ -27,10 +27,10 @@ def draw(results: Sequence[Result], path: Path, title: str) -> None:
     for axis, count in zip(axes[0], counts, strict=False):
         lines = [result for result in shown if result.threads == count]
         rows = range(len(lines))
-        for name in names:
+        for place, name in enumerate(names):  # a peer has its colour in every panel, whoever else is there
             points = [(result.ratio(name), row) for row, result in zip(rows, lines, strict=True) if name in result.peers]
             if points:
-                axis.plot(*zip(*points, strict=True), "o", markersize=4, label=name)
+                axis.plot(*zip(*points, strict=True), "o", color=f"C{place}", markersize=4, label=name)
         limits = [(result.ratio(LIMIT), row) for row, result in zip(rows, lines, strict=True) if result.ratio(LIMIT)]
         if limits:
             axis.plot(*zip(*limits, strict=True), "|", color="black", markersize=7, label="limit")
@@ -41,8 +41,8 @@ def draw(results: Sequence[Result], path: Path, title: str) -> None:
         axis.grid(axis="x", which="both", linewidth=0.2)
         axis.set_xlabel("time / cypool's time")
         axis.set_title(f"{count} thread{'s' if count > 1 else ''}", fontsize=9)
-    axes[0][0].legend(fontsize=7)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=len(names) + 1, fontsize=7)
     figure.suptitle(title, fontsize=8)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
