@@ -661,32 +661,48 @@ cdef inline void plain_roots(sums* all, Py_ssize_t count, power p, element* y) n
 
 cdef inline void roots(const partial* totals, Py_ssize_t count, power p, element* y) noexcept nogil:
     """y = totals^(1/p), rounded once, for any totals; up to ROWS of them."""
-    cdef sums plain
-    cdef double v[ROWS]
+    cdef sums plain, scaled
     cdef double exponent[ROWS]
-    cdef bint ordinary
+    cdef bint any_scaled = False
     cdef Py_ssize_t k
-    if p.kind == WHOLE and p.whole == 2:
-        for k in range(count):
-            plain.hi[k] = totals[k].hi + totals[k].lo
-            exponent[k] = totals[k].exponent * 0.5
-        k = 0
-        while k < count:
-            put(v + k, times_power(square_root(load_double(plain.hi + k)), load_double(exponent + k)))
-            k += WIDTH
-        for k in range(count):
-            store(y + k, v[k])
-        return
-    for k in range(count):
-        ordinary = totals[k].exponent == 0.0 and in_range(totals[k].hi)
-        plain.hi[k] = totals[k].hi if ordinary else 1.0
-        plain.lo[k] = totals[k].lo if ordinary else 0.0
+    for k in range(ROWS):
+        plain.hi[k] = scaled.hi[k] = 1.0
+        plain.lo[k] = scaled.lo[k] = exponent[k] = 0.0
+        if k >= count:
+            continue
+        if p.kind < LARGEST and totals[k].exponent == 0.0 and in_range(totals[k].hi):
+            plain.hi[k] = totals[k].hi
+            plain.lo[k] = totals[k].lo
+        elif p.kind < LARGEST and 0.0 < totals[k].hi < INFINITY:
+            scaled.hi[k] = totals[k].hi
+            scaled.lo[k] = totals[k].lo
+            exponent[k] = totals[k].exponent
+            any_scaled = True
     if p.kind < LARGEST:
-        all_in_range(&plain, count)
         plain_roots(&plain, count, p, y)
+    if any_scaled:
+        scaled_roots(&scaled, exponent, p, count)
     for k in range(count):
-        if p.kind >= LARGEST or totals[k].exponent != 0.0 or not in_range(totals[k].hi):
-            store(y + k, root(totals[k], p))
+        if p.kind >= LARGEST or not 0.0 < totals[k].hi < INFINITY:
+            store(y + k, best(totals[k], p))
+        elif totals[k].exponent != 0.0 or not in_range(totals[k].hi):
+            store(y + k, scaled.hi[k])
+
+
+cdef inline void scaled_roots(sums* all, const double* exponent, power p, Py_ssize_t count) noexcept nogil:
+    """The roots of (hi + lo) * 2^exponent, in place of hi."""
+    cdef vector hi, lo
+    cdef Py_ssize_t k = 0
+    while k < count:
+        hi = load_double(all.hi + k)
+        lo = load_double(all.lo + k)
+        if p.kind == WHOLE and p.whole == 1:
+            put(all.hi + k, times_power(hi + lo, load_double(exponent + k)))
+        elif p.kind == WHOLE and p.whole == 2:
+            put(all.hi + k, times_power(square_root(hi + lo), load_double(exponent + k) * 0.5))
+        else:
+            put(all.hi + k, any_roots(hi, lo, load_double(exponent + k), p.p))
+        k += WIDTH
 
 
 cdef inline vector times_power(vector x, vector exponent) noexcept nogil:
@@ -709,12 +725,8 @@ cdef inline vector any_roots(vector hi, vector lo, vector exponent, double p) no
     return (u.hi + u.lo) * power_of_two(outside)
 
 
-cdef inline double root(partial s, power p) noexcept nogil:
-    """One root, of any sum but one for p = 2."""
-    if p.kind == LARGEST or p.kind == VANISHING or s.hi == 0.0 or not isfinite(s.hi):
-        return s.hi
-    if p.kind == PEAKED:
+cdef inline double best(partial s, power p) noexcept nogil:
+    """The norm where there is better than a sum, or where the sum is zero, infinite or NaN."""
+    if p.kind == PEAKED and 0.0 < s.hi < INFINITY:
         return s.hi + s.hi * (first(log2(splat(s.lo))) * 0.6931471805599453 / p.p)
-    if p.kind == WHOLE and p.whole == 1:
-        return ldexp(s.hi + s.lo, <int>s.exponent)
-    return first(any_roots(splat(s.hi), splat(s.lo), splat(s.exponent), p.p))
+    return s.hi
