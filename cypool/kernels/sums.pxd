@@ -419,15 +419,26 @@ cdef inline partial scaled_sum(const element* x, Py_ssize_t size, power p, doubl
     return total
 
 
+cdef inline void settle(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, const sums* plain, partial* totals
+) noexcept nogil:
+    """From plain sums over chunks to those that count: the same, or scaled ones where they are out of range."""
+    cdef Py_ssize_t k
+    for k in range(count):
+        totals[k].hi = plain.hi[k]
+        totals[k].lo = plain.lo[k]
+        totals[k].exponent = 0.0
+        if not in_range(plain.hi[k]):
+            totals[k] = scaled_sum(x + k * pitch, size, p, plain.hi[k])
+
+
 cdef inline partial chunk_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
     """The sum over one chunk."""
-    cdef sums some
+    cdef sums plain
     cdef partial total
-    plain_sums(x, 0, 1, size, p, 0.0, &some)
-    total.hi = some.hi[0]
-    total.lo = some.lo[0]
-    total.exponent = 0.0
-    return total if in_range(total.hi) else scaled_sum(x, size, p, total.hi)
+    plain_sums(x, 0, 1, size, p, 0.0, &plain)
+    settle(x, 0, 1, size, p, &plain, &total)
+    return total
 
 
 cdef inline int guess(double x, power p) noexcept nogil:
@@ -453,12 +464,7 @@ cdef inline void chunk_sums(
     e = guess(magnitude(x, 0), p)
     if e == 0:
         plain_sums(x, pitch, count, size, p, 0.0, &some)
-        for k in range(<int>count):
-            totals[k].hi = some.hi[k]
-            totals[k].lo = some.lo[k]
-            totals[k].exponent = 0.0
-            if not in_range(some.hi[k]):
-                totals[k] = scaled_sum(x + k * pitch, size, p, some.hi[k])
+        settle(x, pitch, count, size, p, &some, totals)
         return
     far_sums(x, pitch, count, size, e, &some)
     least = ldexp(HIGHEST, 1 - 2 * FAR) if e > 0 else LOWEST
@@ -480,7 +486,9 @@ cdef inline void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t coun
         if all_in_range(&some, count):
             plain_roots(&some, count, p, y)
             return
-    chunk_sums(x, pitch, count, size, p, totals)
+        settle(x, pitch, count, size, p, &some, totals)
+    else:
+        chunk_sums(x, pitch, count, size, p, totals)
     roots(totals, count, p, y)
 
 
