@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GATES ?= cypool
-KERNELS := $(wildcard cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.pxd cypool/kernels/*.h)
+KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.pxd cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: check test test-debug lint format docs manifest bench bench-guard clean
@@ -21,7 +21,7 @@ lint: .venv/lint.stamp  ## style, types, Cython
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	PATH="$(CURDIR)/.venv/bin:$$PATH" cython-lint cypool/kernels
+	PATH="$(CURDIR)/.venv/bin:$$PATH" cython-lint cypool
 
 format: .venv/lint.stamp  ## put the sources in order
 	$(BIN)/ruff check --fix .

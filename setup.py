@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -68,12 +69,15 @@ def extensions() -> list[Extension]:
             name = f"cypool.kernels.{variant.name}.{kernel}"
             source = str((folder / f"{kernel}.pyx").relative_to(ROOT))
             result.append(Extension(name, [source], include_dirs=[str(folder)], extra_compile_args=[*FLAGS, *variant.flags]))
-    return cythonize(
-        result,
-        include_path=[str(TREE)],
-        compiler_directives=DIRECTIVES,
-        quiet=True,
-    )
+    # What lays arrays before kernels is Python in all but speed, and keeps Python's rules.
+    plain = [
+        Extension(f"cypool.{module}", [f"cypool/{module}.pyx"], include_dirs=[numpy.get_include()], extra_compile_args=["-O2", "-g0"])
+        for module in ("dispatch", "calls")
+    ]
+    return [
+        *cythonize(result, include_path=[str(TREE)], compiler_directives=DIRECTIVES, quiet=True),
+        *cythonize(plain, build_dir=str(TREE), compiler_directives={"language_level": 3, "freethreading_compatible": True}, quiet=True),
+    ]
 
 
 class BuildKernels(build_ext):

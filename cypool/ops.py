@@ -5,14 +5,11 @@ Apart from the layers below because this is the whole of their order: spec, plan
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from cypool import dispatch, geometry, plan
+from cypool import calls, dispatch, geometry, plan
 from cypool.plan import Array
 
 
@@ -63,47 +60,20 @@ def run(
     >>> y
     array([[[5.]]])
     """
-    return (_run(op, inputs, plan.frozen(attributes or {}), opset, out, threads),)
+    return (_run(op, tuple(inputs), dict(attributes or {}), opset, out, threads),)
 
 
-def _run(op: str, inputs: Sequence[Any], attributes: tuple[Any, ...], opset: int | None, out: Array | None, threads: int | None) -> Array:
-    """``run`` with frozen attributes."""
-    arrays = inputs
-    key: list[Any] = [op, opset, type(opset), attributes]
-    for array in inputs:
-        if type(array) is not np.ndarray:
-            arrays = plan.arrays(op, opset, inputs)
-            break
-    for array in arrays:
-        key += array.dtype, array.shape
-    try:
-        prepared = _prepared(*key)
-    except TypeError:
-        prepared = None  # perhaps an attribute, or an opset, that cannot be hashed: it will not do, but that is to be said in its words
-    call, launch = prepared or _prepared.__wrapped__(*key)
-    if threads is not None and (type(threads) is not int or threads < 1):
-        threads = plan.check_threads(call.version, threads)
-    if out is None:
-        y = np.empty(call.shape, call.dtype)
-    else:
-        plan.check_out(call.version, out, call.shape, arrays[0].dtype)
-        y = np.empty(call.shape, call.dtype) if any(np.may_share_memory(out, array) for array in arrays) else out
-    if not launch(*arrays, y, threads):
-        plan.check_values(call.version, arrays)
-        raise AssertionError(f"{call.version.name}: a kernel refused what the version allows")
-    if out is not None and y is not out:
-        out[...] = y
-        return out
-    return y
-
-
-@functools.lru_cache(maxsize=1024)
-def _prepared(op: str, opset: int | None, _: type, attributes: tuple[Any, ...], *forms: Any) -> tuple[plan.Signature, dispatch.Launch]:
-    """All that follows from types and shapes, kept for calls to come: most are like the one before."""
-    call = plan.signature(op, opset, attributes, *forms)
+def _prepare(
+    op: str, opset: int | None, attributes: Mapping[str, Any], forms: Sequence[plan.Form]
+) -> tuple[plan.Signature, dispatch.Launch]:
+    """All that follows from types and shapes."""
+    call = plan.signature(op, opset, attributes, forms)
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", op).lower()
     work: geometry.Work = getattr(geometry, name)(call)
     return call, getattr(dispatch, work.kernel)(forms, *work.numbers)
+
+
+_run = calls.Calls(_prepare).run
 
 
 def global_lp_pool(
@@ -146,7 +116,7 @@ def global_lp_pool(
     array([[[5.00000000e+000],
             [1.41421356e+300]]])
     """
-    return _run("GlobalLpPool", (X,), ("p", type(p), p), opset, out, threads)
+    return _run("GlobalLpPool", (X,), {"p": p}, opset, out, threads)
 
 
 def max_roi_pool(
@@ -197,5 +167,5 @@ def max_roi_pool(
     array([[[[27., 31.],
              [59., 63.]]]], dtype=float32)
     """
-    attributes = plan.frozen({"pooled_shape": pooled_shape, "spatial_scale": spatial_scale})
+    attributes = {"pooled_shape": pooled_shape, "spatial_scale": spatial_scale}
     return _run("MaxRoiPool", (X, rois), attributes, opset, out, threads)

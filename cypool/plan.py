@@ -21,10 +21,11 @@ from cypool.spec.model import Attribute, AttributeValue, Version
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+Form = tuple[np.dtype[Any], tuple[int, ...]]
+"""Type and shape of an array."""
+
 NAMES = {"float32": "float", "float64": "double"}
 """ONNX's names of numpy's types where they differ."""
-
-SEQUENCES = list, tuple
 
 
 class Signature(NamedTuple):
@@ -41,28 +42,16 @@ def arrays(op: str, opset: int | None, inputs: Sequence[Any]) -> list[Array]:
     return [x if type(x) is np.ndarray else _array(op, opset, place, x) for place, x in enumerate(inputs)]
 
 
-def frozen(attributes: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Attributes as a key that tells True, 1 and 1.0 apart: name, type (of a sequence those of its elements) and value, in turn."""
-    key: list[Any] = []
-    for name, value in attributes.items():
-        if isinstance(value, SEQUENCES):
-            value = tuple(value)
-            key += name, tuple(map(type, value)), value
-        else:
-            key += name, type(value), value
-    return tuple(key)
-
-
-def signature(op: str, opset: int | None, attributes: tuple[Any, ...], *forms: Any) -> Signature:
-    """What the version says of a call with these frozen attributes, and types and shapes of arrays (``forms``, in turn); or SpecValueError
-    (values, shapes, attributes) or SpecTypeError (types) that says what is wrong with it."""
+def signature(op: str, opset: int | None, attributes: Mapping[str, Any], forms: Sequence[Form]) -> Signature:
+    """What the version says of a call with these attributes and arrays of these forms; or SpecValueError (values, shapes, attributes) or
+    SpecTypeError (types) that says what is wrong with it."""
     version = spec.resolve(op, opset)
-    dtypes, sizes = forms[::2], forms[1::2]
+    dtypes, sizes = [dtype for dtype, _ in forms], [shape for _, shape in forms]
     if len(dtypes) != len(version.inputs):
         names = ", ".join(operand.name for operand in version.inputs)
         raise SpecValueError(f"{version.name}: {len(dtypes)} inputs, expected {len(version.inputs)} ({names})")
     _check_types(version, dtypes)
-    checked = _attributes(version, dict(zip(attributes[::3], attributes[2::3], strict=True)))
+    checked = _attributes(version, attributes)
     # Every dimension of an array is a number, so every inferred one is.
     shape: tuple[int, ...] = shapes.infer(version, sizes, checked)[0]  # type: ignore[assignment]
     dtype = dtypes[0]

@@ -9,7 +9,7 @@ import pytest
 from support import DTYPES
 
 import cypool
-from cypool import dispatch
+from cypool import calls, dispatch, ops
 
 CHANNELS_LAST = (0, 2, 3, 1)
 ROIS = np.array([[0, 0, 0, 30, 30], [1, 5, 5, 90, 70]], np.float32)
@@ -124,15 +124,27 @@ def test_importing_brings_numpy_and_nothing_heavy():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split() == []
 
 
-def test_calls_alike_are_prepared_once(monkeypatch):
-    from cypool import ops
+def test_calls_alike_are_prepared_once():
+    prepared = []
 
-    ops._prepared.cache_clear()
+    def noted(*arguments):
+        prepared.append(arguments)
+        return ops._prepare(*arguments)
+
+    run = calls.Calls(noted).run
+    x = np.ones((1, 2, 3), np.float32)
     for _ in range(5):
-        cypool.global_lp_pool(np.ones((1, 2, 3), np.float32), 3)
-    assert ops._prepared.cache_info().misses == 1
-    cypool.global_lp_pool(np.ones((1, 2, 3), np.float32), 4)
-    assert ops._prepared.cache_info().misses == 2
+        run("GlobalLpPool", (x.copy(),), {"p": 3}, None, None, None)
+    assert len(prepared) == 1
+    for other in (({"p": 4}, None), ({"p": 3}, 2), ({"p": 3.0}, 1)):
+        run("GlobalLpPool", (x,), *other, None, None)
+    for array in (x[:, :1], x.astype(np.float64)):
+        run("GlobalLpPool", (array,), {"p": 3}, None, None, None)
+    assert len(prepared) == 6
+    for p in range(1, 1400):  # and not without end
+        run("GlobalLpPool", (x,), {"p": p}, None, None, None)
+    run("GlobalLpPool", (x,), {"p": 2}, None, None, None)
+    assert len(prepared) > 1400
 
 
 def test_a_thousand_threads_are_enough():

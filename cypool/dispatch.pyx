@@ -1,6 +1,7 @@
 """Picks the kernel build once, then lays arrays before kernels: views of the right type, outputs, the number of threads.
 
 Apart from the functions people call because this is all that knows how kernels are built and what they take; it knows nothing of ONNX.
+Compiled, like ``calls``, because small calls are made of little else.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import importlib
 import importlib.util
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+cimport numpy as np
 
 from cypool.kernels.variants import VARIANTS
 
@@ -91,6 +93,7 @@ def choose(wish: str | None) -> str:
     return wish
 
 
+np.import_array()
 chosen = load(choose(os.environ.get("CYPOOL_ISA") or None))
 
 
@@ -144,54 +147,80 @@ def _quota() -> int:
 QUOTA = _quota()  # read once: files are slow to ask, and nobody changes a container's limits under its feet
 
 
-def threads_for(elements: int, wish: int | None) -> int:
-    """How many threads work on so many elements."""
+cpdef int threads_for(double elements, wish) except -1:
+    """How many threads work on so many elements. Their number is a double, since the work that a call asks for may exceed any integer."""
     if _forked:
         return 1
     if wish is not None:
         return min(wish, MOST)
     if elements < 2 * GRAIN:
         return 1
-    return min(available_threads(), elements // GRAIN)
+    return <int>min(<double>available_threads(), elements / GRAIN)
 
 
 # --- kernels -----------------------------------------------------------------------------------------------------------------------------
 
 
-Launch = Callable[..., bool]
-"""Takes the arrays whose forms (types and shapes, in turn) it was made for, the output and the number of threads that is wished for. It
-says whether it could: what it found in a table may be no number to go by, and then it has left the output alone."""
+cdef class Launch:
+    """A kernel with all that follows from the types and shapes of the arrays to come."""
+
+    def __call__(self, tuple arrays, out, threads):
+        """``go``, for Python."""
+        return self.go(arrays, out, threads)
+
+    cdef bint go(self, tuple arrays, out, threads) except -1:
+        """Take the arrays, the output and the number of threads that is wished for. Says whether it could: what it found in a table may be
+        no number to go by, and then it has left the output alone."""
+        raise NotImplementedError
 
 
-def lp(forms: Sequence[Any], p: float) -> Launch:
-    """out[n, c, 0, ...] = the p-norm of x[n, c]; x of rank 2 or more."""
-    dtype, shape = forms
-    name, _, view = element_type(dtype)
-    size = math.prod(shape)
-    corner: tuple[Any, ...] = (slice(None), slice(None), *(0,) * (len(shape) - 2))
+cdef class lp(Launch):
+    """out[n, c, 0, ...] = the p-norm of x[n, c]; x of rank 2 or more. ``forms`` are type and shape."""
 
-    def launch(x: Array, out: Array, threads: int | None) -> bool:
-        if size == 0:
-            out.fill(0)
-        elif dtype is view and x.flags.carray and out.flags.carray:  # mostly so, and being quick with it makes small calls quick
-            chosen.rows[name](x.ravel(), p, out.ravel(), threads_for(size, threads))
+    cdef tuple shape, corner
+    cdef double size
+    cdef double p
+
+    def __init__(self, forms, double p):
+        [(dtype, self.shape)] = forms
+        self.name, _, self.view = element_type(dtype)
+        self.p = p
+        self.size = math.prod(self.shape)
+        self.corner = (slice(None), slice(None), *(0,) * (len(self.shape) - 2))
+
+    cdef bint go(self, tuple arrays, out, threads) except -1:
+        x = arrays[0]
+        y = out
+        count = threads_for(self.size, threads)
+        if self.size == 0:
+            y.fill(0)
+        elif plain(x, self.view) and plain(y, self.view):  # mostly so, and being quick with it makes small calls quick
+            chosen.rows[self.name](flat(x), self.p, flat(y), count)
         else:
-            x, y = _readable(x, view), _writable(out, view)
+            x, y = _readable(x, self.view), _writable(y, self.view)
             if x.flags.c_contiguous:
-                chosen.rows[name](x.ravel(), p, y.ravel(), threads_for(size, threads))
+                chosen.rows[self.name](flat(x), self.p, flat(y), count)
             else:
-                first = x[corner]
-                chosen.planes[name](first, *coalesced(shape, x.strides, x.itemsize), p, y.ravel(), threads_for(size, threads))
+                sizes, strides = coalesced(self.shape, x.strides, x.itemsize)
+                chosen.planes[self.name](x[self.corner], sizes, strides, self.p, flat(y), count)
             _written(out, y)
         return True
 
-    return launch
+
+cdef bint plain(np.ndarray x, view):
+    """Whether kernels take it as it is, one row after the other."""
+    return <object>np.PyArray_DESCR(x) is view and np.PyArray_ISCARRAY_RO(x)
+
+
+cdef object flat(np.ndarray x):
+    """The same memory, of rank 1."""
+    return np.PyArray_Ravel(x, np.NPY_CORDER)
 
 
 @functools.lru_cache(maxsize=1024)
-def coalesced(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[Array, Array]:
+def coalesced(tuple shape, tuple strides, itemsize):
     """Sizes and strides (in elements) of the axes from the third on, neighbours that one stride walks through made one."""
-    axes: list[tuple[int, int]] = []
+    axes = []
     for size, stride in zip(shape[2:], strides[2:], strict=True):
         stride //= itemsize
         if size == 1:
@@ -204,47 +233,62 @@ def coalesced(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -
     return np.array(sizes, np.intp), np.array(strides, np.intp)
 
 
-def box_max(forms: Sequence[Any], scale: float, counts: tuple[int, int]) -> Launch:
-    """out[r, c, i, j] = the maximum of x[n, c] over bin (i, j) of region r, 0 where that is empty.
+cdef class box_max(Launch):
+    """out[r, c, i, j] = the maximum of x[n, c] over bin (i, j) of region r, 0 where that is empty. ``forms`` are those of x and of a table.
 
-    The second array is a table with rows n, left, top, right, bottom; ``scale`` multiplies these, ``counts`` is how many bins there are,
-    down and across. How a region is cut is in kernels/bins.pyx; it is computed in double where x is, in float otherwise.
+    The table has rows n, left, top, right, bottom; ``scale`` multiplies these, ``counts`` is how many bins there are, down and across. How
+    a region is cut is in kernels/bins.pyx; it is computed in double where x is, in float otherwise.
     """
-    dtype, shape, coordinates, (regions, _) = forms
-    real = "float64" if dtype == np.float64 else "float32"
-    as_it_is = coordinates == real and coordinates.isnative
-    size = regions, 1 + 2 * (counts[0] + counts[1])
-    go = maxima(dtype, shape, regions, counts)
 
-    def launch(x: Array, table: Array, out: Array, threads: int | None) -> bool:
-        if not as_it_is:
-            table = widened(table).astype(real)
-        boxes = np.empty(size, np.intp)
-        if chosen.inclusive_boxes[real](table, scale, shape[0], shape[2], shape[3], counts[0], boxes) >= 0:
+    cdef tuple shape, counts, size
+    cdef str real
+    cdef bint as_it_is
+    cdef double scale
+    cdef maxima maxima
+
+    def __init__(self, forms, double scale, tuple counts):
+        (dtype, self.shape), (coordinates, (regions, _)) = forms
+        self.real = "float64" if dtype == np.float64 else "float32"
+        self.as_it_is = coordinates == self.real and coordinates.isnative
+        self.scale = scale
+        self.counts = counts
+        self.size = regions, 1 + 2 * (counts[0] + counts[1])
+        self.maxima = maxima(dtype, self.shape, regions, counts)
+
+    cdef bint go(self, tuple arrays, out, threads) except -1:
+        x, table = arrays
+        if not self.as_it_is:
+            table = widened(table).astype(self.real)
+        boxes = np.empty(self.size, np.intp)
+        bounds = chosen.inclusive_boxes[self.real]
+        if bounds(table, self.scale, self.shape[0], self.shape[2], self.shape[3], self.counts[0], boxes) >= 0:
             return False
-        go(x, boxes, out, threads)
-        return True
-
-    return launch
+        return self.maxima.go((x, boxes), out, threads)
 
 
-def maxima(dtype: np.dtype[Any], shape: tuple[int, ...], regions: int, counts: tuple[int, int]) -> Callable[..., None]:
+cdef class maxima(Launch):
     """The same for given boxes; see kernels/box_max.pyx."""
-    name, _, view = element_type(dtype)
-    empty = math.prod(shape) == 0 or regions == 0
-    work = regions * shape[1] * (counts[0] * counts[1] + shape[2] * shape[3] // 4)
 
-    def launch(x: Array, boxes: Array, out: Array, threads: int | None) -> None:
-        if empty:
+    cdef bint empty
+    cdef double work
+
+    def __init__(self, dtype, tuple shape, regions, tuple counts):
+        self.name, _, self.view = element_type(dtype)
+        self.empty = math.prod(shape) == 0 or regions == 0
+        self.work = regions * shape[1] * (counts[0] * counts[1] + shape[2] * shape[3] // 4)
+
+    cdef bint go(self, tuple arrays, out, threads) except -1:
+        x, boxes = arrays
+        count = threads_for(self.work, threads)
+        if self.empty:
             out.fill(0)
-        elif dtype is view and x.flags.aligned and out.flags.carray:
-            chosen.box_max[name](x, boxes, out, threads_for(work, threads))
+        elif np.PyArray_ISALIGNED(x) and <object>np.PyArray_DESCR(x) is self.view and plain(out, self.view):
+            chosen.box_max[self.name](x, boxes, out, count)
         else:
-            y = _writable(out, view)
-            chosen.box_max[name](_readable(x, view), boxes, y, threads_for(work, threads))
+            y = _writable(out, self.view)
+            chosen.box_max[self.name](_readable(x, self.view), boxes, y, count)
             _written(out, y)
-
-    return launch
+        return True
 
 
 def widened(array: Array) -> Array:

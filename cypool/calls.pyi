@@ -1,0 +1,17 @@
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cypool.dispatch import Launch
+from cypool.plan import Array, Form, Signature
+
+class Calls:
+    def __init__(self, prepare: Callable[[str, int | None, Mapping[str, Any], Sequence[Form]], tuple[Signature, Launch]]) -> None: ...
+    def run(
+        self,
+        op: str,
+        arrays: tuple[Any, ...],
+        attributes: dict[str, Any],
+        opset: int | None,
+        out: Array | None,
+        threads: int | None,
+    ) -> Array: ...
