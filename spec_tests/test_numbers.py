@@ -91,6 +91,24 @@ def test_builds_threads_and_layouts_give_the_same_bits(type, p, shape):
                     assert y == reference, (name, threads, layout.strides)
 
 
+@pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize("p", [1, 2, 3, 64])
+@pytest.mark.parametrize("channels", [2, 3, 4, 5, 259])
+@pytest.mark.parametrize("size", [(7, 7), (1, 16), (5, 821)])  # a part of a row of lanes, a whole one, a chunk and a little
+def test_channels_last_give_the_same_bits_where_some_of_them_leave_the_range(build, type, p, channels, size):
+    x = np.random.default_rng(6).standard_normal((2, channels, *size)).astype(DTYPES[type])
+    big, small = {"float16": (10, 1e-6), "double": (1e200, 1e-250)}.get(type, (1e30, 1e-35))
+    x[0, channels // 2] *= DTYPES[type](big)
+    x[1, 0] *= DTYPES[type](small)
+    x[1, channels - 1, -1, -1] = np.nan
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    y = cypool.global_lp_pool(x, p)
+    assert np.isfinite(y[0]).all() and np.isnan(y[1, channels - 1]).all()
+    np.testing.assert_array_equal(bits(cypool.global_lp_pool(last, p)), bits(y))
+    padded = np.moveaxis(np.ascontiguousarray(np.moveaxis(np.concatenate([x, x], axis=1), 1, -1)), -1, 1)[:, :channels]
+    np.testing.assert_array_equal(bits(cypool.global_lp_pool(padded, p)), bits(y))
+
+
 def layouts(x):
     """The same numbers as x, elsewhere in memory."""
     yield x

@@ -17,21 +17,12 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from .floats cimport bfloat16, element, float16
+from .vectors cimport will_write
 
 ctypedef fused key:
     short
     int
     long long
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__)
-      #define cypool_will_write(x) __builtin_prefetch(x, 1)
-    #else
-      #define cypool_will_write(x) ((void)0)
-    #endif
-    """
-    void will_write "cypool_will_write"(const void* x) nogil
 
 cdef extern from "transpose.h" nogil:
     void square_8 "cypool_square_8"(const short* x, Py_ssize_t stride_x, short* y, Py_ssize_t stride_y)

@@ -7,7 +7,7 @@ from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, llabs, malloc
 
 from .floats cimport element
-from .sums cimport CHUNK, ROWS, SIDE, across_sums, add, chunk_norms, chunk_sums, partial, roots
+from .sums cimport CHUNK, ROWS, SIDE, across_norms, across_sums, add, chunk_norms, chunk_sums, partial, roots
 from .terms cimport ANY, power, power_of
 from .vectors cimport WIDTH
 
@@ -28,14 +28,6 @@ cdef struct layout:
     const Py_ssize_t* strides
 
 
-cdef inline void deal(const element* x, Py_ssize_t count, Py_ssize_t size, element* buffer) noexcept nogil:
-    """Elements that go to ``count`` rows in turn. Called with literals, for each of which the compiler knows how."""
-    cdef Py_ssize_t i, k
-    for i in range(size):
-        for k in range(count):
-            buffer[k * PITCH + i] = x[i * count + k]
-
-
 cdef void gather(const element* x, layout at, Py_ssize_t count, Py_ssize_t start, Py_ssize_t size, element* buffer) noexcept nogil:
     """Elements start ... start + size of ``count`` neighbouring planes, one plane a row of PITCH."""
     cdef Py_ssize_t inner = at.shape[at.ndim - 1], step = at.strides[at.ndim - 1]
@@ -50,20 +42,20 @@ cdef void gather(const element* x, layout at, Py_ssize_t count, Py_ssize_t start
             offset += rest % at.shape[axis] * at.strides[axis]
             rest //= at.shape[axis]
             axis -= 1
-        if at.stride_c == 1 and step == count == 3:  # a photograph's channels last
-            deal(x + offset, 3, run, buffer + done)
-        elif at.stride_c == 1 and step == count == 4:
-            deal(x + offset, 4, run, buffer + done)
-        else:
-            for k in range(count):
-                for i in range(run):
-                    buffer[k * PITCH + done + i] = x[offset + i * step + k * at.stride_c]
+        for k in range(count):
+            for i in range(run):
+                buffer[k * PITCH + done + i] = x[offset + i * step + k * at.stride_c]
         done += run
 
 
 cdef inline bint side_by_side(layout at, power p) noexcept nogil:
     """Whether neighbouring planes can be summed without taking their elements apart first."""
-    return at.stride_c == 1 and at.ndim == 1 and at.channels >= WIDTH and p.kind < ANY
+    return at.stride_c == 1 and at.ndim == 1 and p.kind < ANY and (at.channels >= WIDTH or mixed(at))
+
+
+cdef inline bint mixed(layout at) noexcept nogil:
+    """Whether they are the channels of a picture, last."""
+    return (at.channels == 3 or at.channels == 4) and at.strides[at.ndim - 1] == at.channels
 
 
 # How the work is cut: an item is a part (some chunks) of a group of planes that lie together.
@@ -87,7 +79,7 @@ cdef inline Py_ssize_t next_sums(
         chunk_sums(x + start, CHUNK, wide, size, p, sums)
         return wide
     if side_by_side(at, p):
-        wide = count - count % WIDTH
+        wide = count if mixed(at) else count - count % WIDTH
         across_sums(x + start * at.strides[0], at.strides[0], wide, size, p, buffer, sums)
         for k in range(wide, count):
             gather(x + k, at, 1, start, size, buffer)
@@ -113,6 +105,9 @@ cdef void work_item(
     x += image * at.stride_n + channel * at.stride_c
     if buffer == NULL and work.chunks == 1:
         chunk_norms(x, at.stride_c, count, at.size, p, y + plane)
+        return
+    if buffer != NULL and work.chunks == 1 and side_by_side(at, p) and (count % WIDTH == 0 or mixed(at)):
+        across_norms(x, at.strides[0], count, at.size, p, buffer, y + plane)
         return
     while chunk < last:
         done = next_sums(x, at, count, chunk, last, p, buffer, some)

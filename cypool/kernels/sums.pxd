@@ -23,7 +23,7 @@ from .terms cimport (
 )
 from .vectors cimport (
     WIDTH, absolute, between, every_other, first, fused, larger_of, largest_of, load, load_double, load_part, plus, plus_square,
-    power_of_two, put, splat, square_root, vector
+    power_of_two, put, splat, square_root, vector, will_read
 )
 
 cdef enum:
@@ -37,6 +37,9 @@ cdef enum:
     ROWS = 32  # chunks summed together at most, each a row of lanes
     SCALED = CHUNK + WIDTH
     VECTORS = LANES // WIDTH
+    MIXED = 4  # channels that lie mixed and are summed as they lie, at most
+    MIXED_VECTORS = MIXED * VECTORS
+    MIXED_DOWN = MIXED * DOWN
     PUT_DOWN = ROWS * DOWN
     PUT_DOWN_HALF = PUT_DOWN // 2
 
@@ -68,6 +71,32 @@ cdef struct lanes:
     double lo[PUT_DOWN]
 
 
+# How many channels lie mixed in a row (channels last, of pictures): element i of such a row belongs to channel i % many, and its lanes are
+# ``many`` times as many. Types of their own for the same reason that ways are.
+cdef struct Single:
+    int unused
+
+cdef struct Triple:
+    int unused
+
+cdef struct Quadruple:
+    int unused
+
+ctypedef fused mixture:
+    Single
+    Triple
+    Quadruple
+
+
+cdef inline int many(const mixture* mixed) noexcept nogil:
+    if mixture is Single:
+        return 1
+    elif mixture is Triple:
+        return 3
+    else:
+        return 4
+
+
 # --- lanes -------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -97,24 +126,24 @@ cdef inline vector plus_term(vector total, vector x, const way* how) noexcept no
         return plus(total, term(x, how))
 
 
-cdef inline void narrow_lanes(const element* x, Py_ssize_t size, const way* how, double* down) noexcept nogil:
+cdef inline void narrow_lanes(const element* x, Py_ssize_t size, const way* how, const mixture* mixed, double* down) noexcept nogil:
     """The lanes of a chunk, its elements added as they come."""
-    cdef vector hi[VECTORS]
+    cdef vector hi[MIXED_VECTORS]
     cdef Py_ssize_t i = 0
     cdef int v
-    for v in range(VECTORS):
+    for v in range(VECTORS * many(mixed)):
         hi[v] = splat(0.0)
-    while i + LANES <= size:
-        for v in range(VECTORS):
+    while i + LANES * many(mixed) <= size:
+        for v in range(VECTORS * many(mixed)):
             hi[v] = plus_term(hi[v], load(x + i + v * WIDTH), how)
-        i += LANES
-    for v in range(VECTORS):
+        i += LANES * many(mixed)
+    for v in range(VECTORS * many(mixed)):
         if i + WIDTH <= size:
             hi[v] = plus_term(hi[v], load(x + i), how)
         elif i < size:
             hi[v] = plus_term(hi[v], load_part(x + i, <int>(size - i)), how)
         i += WIDTH
-    put_down(hi, hi, False, down, down)
+    put_down(hi, hi, False, mixed, down, down)
 
 
 # Rows of lanes, ``row`` apart, added as a tree.
@@ -130,23 +159,28 @@ cdef inline vector eight_rows(const element* x, Py_ssize_t row, const way* how) 
     return four_rows(x, row, how) + four_rows(x + 4 * row, row, how)
 
 
-cdef inline void paired_lanes(const element* x, Py_ssize_t size, const way* how, double* down_hi, double* down_lo) noexcept nogil:
+cdef inline void paired_lanes(
+    const element* x, Py_ssize_t size, const way* how, const mixture* mixed, double* down_hi, double* down_lo
+) noexcept nogil:
     """The lanes of a chunk as pairs, to which elements come TREE rows at a time; what is left over, 4, 2, 1 and a part of one, together."""
-    cdef vector hi[VECTORS]
-    cdef vector lo[VECTORS]
+    cdef vector hi[MIXED_VECTORS]
+    cdef vector lo[MIXED_VECTORS]
     cdef vector s
-    cdef Py_ssize_t whole = size - size % (TREE * LANES), i = 0, at, left
-    cdef int v
-    for v in range(VECTORS):
+    cdef Py_ssize_t row = LANES * many(mixed), whole = size - size % (TREE * row), i = 0, at, left
+    cdef int v, k
+    for v in range(VECTORS * many(mixed)):
         hi[v] = splat(0.0)
         lo[v] = splat(0.0)
     while i < whole:
-        for v in range(VECTORS):
-            accumulate(eight_rows(x + i + v * WIDTH, LANES, how), &hi[v], &lo[v], True)
-        i += TREE * LANES
+        for v in range(VECTORS * many(mixed)):
+            if mixture is not Single:  # rows so far apart are no stream to the processor
+                for k in range(TREE):
+                    will_read(x + i + 2 * TREE * row + (v * TREE + k) * WIDTH)
+            accumulate(eight_rows(x + i + v * WIDTH, row, how), &hi[v], &lo[v], True)
+        i += TREE * row
     if whole < size:
-        for v in range(VECTORS):
-            at = size - size % LANES + v * WIDTH
+        for v in range(VECTORS * many(mixed)):
+            at = size - size % row + v * WIDTH
             left = size - at
             s = splat(0.0)
             if left >= WIDTH:
@@ -154,27 +188,37 @@ cdef inline void paired_lanes(const element* x, Py_ssize_t size, const way* how,
             elif left > 0:
                 s = term(load_part(x + at, <int>left), how)
             at = whole + v * WIDTH
-            left = (size - whole) // LANES
+            left = (size - whole) // row
             if left & 1:
-                s = term(load(x + at + (left - 1) * LANES), how) + s
+                s = term(load(x + at + (left - 1) * row), how) + s
             if left & 2:
-                s = two_rows(x + at + (left & 4) * LANES, LANES, how) + s
+                s = two_rows(x + at + (left & 4) * row, row, how) + s
             if left & 4:
-                s = four_rows(x + at, LANES, how) + s
+                s = four_rows(x + at, row, how) + s
             accumulate(s, &hi[v], &lo[v], True)
-    put_down(hi, lo, True, down_hi, down_lo)
+    put_down(hi, lo, True, mixed, down_hi, down_lo)
 
 
-cdef inline void put_down(vector* hi, vector* lo, bint paired, double* down_hi, double* down_lo) noexcept nogil:
-    """Add the upper half of the lanes to the lower, and put it down."""
-    cdef int v
-    for v in range(VECTORS // 2):
+cdef inline void put_down(
+    vector* hi, vector* lo, bint paired, const mixture* mixed, double* down_hi, double* down_lo
+) noexcept nogil:
+    """Add the upper half of the lanes to the lower, and put it down, one channel after the other."""
+    cdef double high[MIXED_DOWN]
+    cdef double low[MIXED_DOWN]
+    cdef int v, k, l, half = VECTORS * many(mixed) // 2
+    for v in range(half):
         if paired:
-            lo[v] = lo[v] + lo[v + VECTORS // 2]
-        accumulate(hi[v + VECTORS // 2], &hi[v], &lo[v], paired)
-        put(down_hi + v * WIDTH, hi[v])
+            lo[v] = lo[v] + lo[v + half]
+        accumulate(hi[v + half], &hi[v], &lo[v], paired)
+        put(down_hi + v * WIDTH if mixture is Single else high + v * WIDTH, hi[v])
         if paired:
-            put(down_lo + v * WIDTH, lo[v])
+            put(down_lo + v * WIDTH if mixture is Single else low + v * WIDTH, lo[v])
+    if mixture is not Single:
+        for k in range(many(mixed)):
+            for l in range(DOWN):
+                down_hi[k * DOWN + l] = high[l * many(mixed) + k]
+                if paired:
+                    down_lo[k * DOWN + l] = low[l * many(mixed) + k]
 
 
 cdef inline void any_terms(vector x, double p, double exponent, vector* hi, vector* lo, bint paired) noexcept nogil:
@@ -193,6 +237,7 @@ cdef inline void any_lanes(
 ) noexcept nogil:
     """The lanes of a chunk for any p, of terms times 2^-exponent."""
     cdef bint paired = element is double
+    cdef Single single
     cdef vector hi[VECTORS]
     cdef vector lo[VECTORS]
     cdef Py_ssize_t i = 0
@@ -210,7 +255,7 @@ cdef inline void any_lanes(
         elif i < size:
             any_terms(load_part(x + i, <int>(size - i)), p, exponent, &hi[v], &lo[v], paired)
         i += WIDTH
-    put_down(hi, lo, paired, down_hi, down_lo)
+    put_down(hi, lo, paired, &single, down_hi, down_lo)
 
 
 cdef inline void halve(const double* hi, const double* lo, double* sum_hi, double* sum_lo, Py_ssize_t size, bint paired) noexcept nogil:
@@ -304,12 +349,13 @@ cdef inline void rows_of_lanes(
     const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, const way* how, lanes* all
 ) noexcept nogil:
     """The lanes of ``count`` chunks, ``pitch`` elements apart."""
+    cdef Single single
     cdef Py_ssize_t k
     for k in range(count):
         if element is double:
-            paired_lanes(x + k * pitch, size, how, all.hi + k * DOWN, all.lo + k * DOWN)
+            paired_lanes(x + k * pitch, size, how, &single, all.hi + k * DOWN, all.lo + k * DOWN)
         else:
-            narrow_lanes(x + k * pitch, size, how, all.hi + k * DOWN)
+            narrow_lanes(x + k * pitch, size, how, &single, all.hi + k * DOWN)
 
 
 cdef inline void plain_sums(
@@ -587,27 +633,79 @@ cdef inline void across_lanes(
         put(totals.lo + v * WIDTH, lo[v] if paired else splat(0.0))
 
 
-cdef inline void across_sums(
-    const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, partial* totals
+cdef inline void mixed_sums(const element* x, Py_ssize_t size, const way* how, const mixture* mixed, sums* totals) noexcept nogil:
+    """The sums of |x|^p over all channels of pixels that follow each other."""
+    cdef lanes all
+    if element is double:
+        paired_lanes(x, size * many(mixed), how, mixed, all.hi, all.lo)
+    else:
+        narrow_lanes(x, size * many(mixed), how, mixed, all.hi)
+    total_lanes(&all, many(mixed), element is double, totals)
+
+
+cdef inline void across_way(
+    const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, const way* how, sums* totals
 ) noexcept nogil:
-    """``chunk_sums`` for planes that lie side by side, as many as fill vectors, p whole or halves; ``column`` has room for a chunk."""
-    cdef sums some
+    cdef Triple three
+    cdef Quadruple four
+    if count == 3 and step == 3:
+        mixed_sums(x, size, how, &three, totals)
+    elif count == 4 and step == 4:
+        mixed_sums(x, size, how, &four, totals)
+    else:
+        across_lanes(x, step, <int>(count // WIDTH), size, how, totals)
+
+
+cdef inline void across_plain(const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, sums* totals) noexcept nogil:
+    """``plain_sums`` for planes that lie side by side, as many as fill vectors, or 3 or 4 that are all there are; p whole or halves."""
+    if p.kind == WHOLE and p.whole == 1:
+        across_way(x, step, count, size, &p.first, totals)
+    elif p.kind == WHOLE and p.whole == 2:
+        across_way(x, step, count, size, &p.second, totals)
+    else:
+        across_way(x, step, count, size, &p.squaring, totals)
+
+
+cdef inline void across_settle(
+    const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, const sums* plain, partial* totals
+) noexcept nogil:
+    """``settle`` for them; ``column`` has room for a chunk."""
     cdef Py_ssize_t i
     cdef int k
-    if p.kind == WHOLE and p.whole == 1:
-        across_lanes(x, step, <int>(count // WIDTH), size, &p.first, &some)
-    elif p.kind == WHOLE and p.whole == 2:
-        across_lanes(x, step, <int>(count // WIDTH), size, &p.second, &some)
-    else:
-        across_lanes(x, step, <int>(count // WIDTH), size, &p.squaring, &some)
     for k in range(<int>count):
-        totals[k].hi = some.hi[k]
-        totals[k].lo = some.lo[k]
+        totals[k].hi = plain.hi[k]
+        totals[k].lo = plain.lo[k]
         totals[k].exponent = 0.0
-        if not in_range(some.hi[k]):
+        if not in_range(plain.hi[k]):
             for i in range(size):
                 column[i] = x[i * step + k]
             chunk_sums(<const element*>column, 0, 1, size, p, &totals[k])
+
+
+cdef inline void across_sums(
+    const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, partial* totals
+) noexcept nogil:
+    """``chunk_sums`` for them."""
+    cdef sums some
+    across_plain(x, step, count, size, p, &some)
+    across_settle(x, step, count, size, p, column, &some, totals)
+
+
+cdef inline void across_norms(
+    const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, element* y
+) noexcept nogil:
+    """``chunk_norms`` for them."""
+    cdef sums some
+    cdef partial totals[SIDE]
+    cdef Py_ssize_t k = 0
+    across_plain(x, step, count, size, p, &some)
+    if all_in_range(&some, count):
+        plain_roots(&some, count, p, y)
+        return
+    across_settle(x, step, count, size, p, column, &some, totals)
+    while k < count:
+        roots(totals + k, min(ROWS, count - k), p, y + k)
+        k += ROWS
 
 
 # --- planes ------------------------------------------------------------------------------------------------------------------------------

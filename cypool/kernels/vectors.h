@@ -28,6 +28,15 @@
   #include <immintrin.h>
 #endif
 
+/* Ask for a cache line that will be needed soon. */
+#if defined(__GNUC__)
+  #define cypool_will_read(x) __builtin_prefetch(x, 0)
+  #define cypool_will_write(x) __builtin_prefetch(x, 1)
+#else
+  #define cypool_will_read(x) ((void)0)
+  #define cypool_will_write(x) ((void)0)
+#endif
+
 static inline void cypool_put(double* y, cypool_vector a) { memcpy(y, &a, sizeof a); }
 
 /* Of 2 * CYPOOL_WIDTH doubles those at even places, or at odd ones. */

@@ -20,6 +20,8 @@ cdef extern from "vectors.h" nogil:
     void put "cypool_put"(double* y, vector a)
     vector absolute "cypool_abs"(vector a)
     vector square_root "cypool_sqrt"(vector a)
+    void will_read "cypool_will_read"(const void* x)
+    void will_write "cypool_will_write"(const void* x)
     vector load_double "cypool_load_double"(const double* x)
     vector load_float "cypool_load_float"(const float* x)
     vector load_float16 "cypool_load_float16"(const float16* x)
