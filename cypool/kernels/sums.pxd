@@ -122,8 +122,10 @@ cdef inline vector plus_term(vector total, vector x, const way* how) noexcept no
     """total + |x|^p for elements narrower than double, whose squares are exact."""
     if way is Second:
         return plus_square(total, x)
-    else:
+    elif way is First:
         return plus(total, term(x, how))
+    else:
+        return total + term(x, how)
 
 
 cdef inline void narrow_lanes(const element* x, Py_ssize_t size, const way* how, const mixture* mixed, double* down) noexcept nogil:
