@@ -91,6 +91,29 @@ def test_builds_threads_and_layouts_give_the_same_bits(type, p, shape):
                     assert y == reference, (name, threads, layout.strides)
 
 
+@pytest.mark.parametrize("type", ["float16", "float", "double"])
+@pytest.mark.parametrize("p", [0.5, 1.5, 2.5, 16.5, 0.3, 3.7])
+@pytest.mark.parametrize("exponent", [0, -13, -18, -60, -100, -126, -140, 100])
+def test_powers_of_version_1_are_exact_at_every_magnitude_and_the_same_on_all_builds(type, p, exponent):
+    exponent = max(exponent, -20) if type == "float16" else exponent
+    p = float(np.float32(p))
+    x = draws(type, exponent + 200, planes=200, size=37, seed=8)
+    x[:, ::2, 5] = 0
+    with np.errstate(over="ignore", under="ignore"):
+        x = np.ldexp(x, exponent)
+    if type == "float16":
+        x = np.clip(x, -60, 60)
+    expected = exact(x, p, opset=1)
+    results = []
+    for name in BUILDS:
+        with on_build(name):
+            results.append(cypool.global_lp_pool(x, p, opset=1))
+    distances = ulps(results[0], expected)
+    assert max(distances) <= LIMITS[type]
+    assert type == "double" or sum(distances) == 0
+    assert {bits(y).tobytes() for y in results} == {bits(results[0]).tobytes()}
+
+
 @pytest.mark.parametrize("type", DTYPES)
 @pytest.mark.parametrize("p", [1, 2, 3, 64])
 @pytest.mark.parametrize("channels", [2, 3, 4, 5, 259])

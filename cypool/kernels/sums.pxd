@@ -18,12 +18,12 @@ from libc.math cimport INFINITY, floor, frexp, isfinite, ldexp
 from .floats cimport element, magnitude, store
 from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pair, pairs, two_sum, two_sums
 from .terms cimport (
-    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, Far, First, Fourth, Second, Squaring, Third, any_power, any_power_pairs, power,
-    raised_vector, way
+    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, Far, First, Fourth, Rooting, Second, Squaring, Third, any_power, any_power_pairs,
+    power, raised_floats, raised_vector, way
 )
 from .vectors cimport (
-    WIDTH, absolute, between, every_other, first, fused, larger_of, largest_of, load, load_double, load_part, plus, plus_square,
-    power_of_two, put, splat, square_root, vector, will_read
+    WIDTH, absolute, between, every_other, first, floats, fused, larger_of, largest_of, load, load_double, load_floats, load_part,
+    narrow, plus, plus_square, power_of_two, put, splat, square_root, vector, wide, will_read
 )
 
 cdef enum:
@@ -46,11 +46,13 @@ cdef enum:
 cdef extern from *:
     """
     #define CYPOOL_LOWEST 0x1p-900
+    #define CYPOOL_LOWEST_ROOTS 0x1p-16
     #define CYPOOL_HIGHEST 0x1p900
     #define CYPOOL_NEAREST 0x1.8p52
     """
     # Between them, no term that counts has been lost to underflow, nor can as many chunks as there are overflow.
     const double LOWEST "CYPOOL_LOWEST"
+    const double LOWEST_ROOTS "CYPOOL_LOWEST_ROOTS"
     const double HIGHEST "CYPOOL_HIGHEST"
     const double NEAREST "CYPOOL_NEAREST"  # added to a number and taken off again, it leaves the nearest integer
 
@@ -111,24 +113,25 @@ cdef inline void accumulate(vector s, vector* hi, vector* lo, bint paired) noexc
 
 
 cdef inline vector term(vector x, const way* how) noexcept nogil:
-    """|x|^p for WIDTH elements."""
+    """|x|^p for WIDTH doubles."""
     if way is Second or way is Fourth or way is Far:
         return raised_vector(x, how)
     else:
         return raised_vector(absolute(x), how)
 
 
-cdef inline vector plus_term(vector total, vector x, const way* how) noexcept nogil:
-    """total + |x|^p for elements narrower than double, whose squares are exact."""
+cdef inline vector plus_terms(vector total, const narrow* x, int count, const way* how) noexcept nogil:
+    """total + |x|^p for the first ``count`` <= WIDTH elements narrower than double, whose squares are exact."""
+    cdef floats f = load_floats(x, count)
     if way is Second:
-        return plus_square(total, x)
+        return plus_square(total, wide(f))
     elif way is First:
-        return plus(total, term(x, how))
+        return plus(total, raised_floats(f, how))
     else:
-        return total + term(x, how)
+        return total + raised_floats(f, how)
 
 
-cdef inline void narrow_lanes(const element* x, Py_ssize_t size, const way* how, const mixture* mixed, double* down) noexcept nogil:
+cdef inline void narrow_lanes(const narrow* x, Py_ssize_t size, const way* how, const mixture* mixed, double* down) noexcept nogil:
     """The lanes of a chunk, its elements added as they come."""
     cdef vector hi[MIXED_VECTORS]
     cdef Py_ssize_t i = 0
@@ -137,13 +140,13 @@ cdef inline void narrow_lanes(const element* x, Py_ssize_t size, const way* how,
         hi[v] = splat(0.0)
     while i + LANES * many(mixed) <= size:
         for v in range(VECTORS * many(mixed)):
-            hi[v] = plus_term(hi[v], load(x + i + v * WIDTH), how)
+            hi[v] = plus_terms(hi[v], x + i + v * WIDTH, WIDTH, how)
         i += LANES * many(mixed)
     for v in range(VECTORS * many(mixed)):
         if i + WIDTH <= size:
-            hi[v] = plus_term(hi[v], load(x + i), how)
+            hi[v] = plus_terms(hi[v], x + i, WIDTH, how)
         elif i < size:
-            hi[v] = plus_term(hi[v], load_part(x + i, <int>(size - i)), how)
+            hi[v] = plus_terms(hi[v], x + i, <int>(size - i), how)
         i += WIDTH
     put_down(hi, hi, False, mixed, down, down)
 
@@ -377,16 +380,24 @@ cdef inline void plain_sums(
         rows_of_lanes(x, pitch, count, size, &p.third, &all)
     elif p.kind == WHOLE and p.whole == 4:
         rows_of_lanes(x, pitch, count, size, &p.fourth, &all)
-    else:
+    elif p.kind == WHOLE:
         rows_of_lanes(x, pitch, count, size, &p.squaring, &all)
+    else:
+        rows_of_lanes(x, pitch, count, size, &p.rooting, &all)
     total_lanes(&all, count, element is double, totals)
 
 
-cdef inline bint in_range(double total) noexcept nogil:
-    return LOWEST < total < HIGHEST
+cdef inline double lowest(power p) noexcept nogil:
+    """Above it, what is lost of terms does not count. Floats have their roots to the bit from 2^-100 on, so their sum may do with less than
+    2^-62 of what terms below that can be off."""
+    return LOWEST_ROOTS if p.kind == HALVES and p.whole == 0 else LOWEST
 
 
-cdef inline bint all_in_range(sums* totals, Py_ssize_t count) noexcept nogil:
+cdef inline bint in_range(double total, power p) noexcept nogil:
+    return lowest(p) < total < HIGHEST
+
+
+cdef inline bint all_in_range(sums* totals, Py_ssize_t count, power p) noexcept nogil:
     """Whether all sums are; those beyond ``count``, up to a whole vector, are made so."""
     cdef vector outside = splat(0.0)
     cdef double each[WIDTH]
@@ -398,7 +409,7 @@ cdef inline bint all_in_range(sums* totals, Py_ssize_t count) noexcept nogil:
         totals.lo[k] = 0.0
         k += 1
     for i in range(<int>(k // WIDTH)):
-        outside = outside + between(load_double(totals.hi + i * WIDTH), splat(LOWEST), splat(HIGHEST), splat(0.0), splat(1.0))
+        outside = outside + between(load_double(totals.hi + i * WIDTH), splat(lowest(p)), splat(HIGHEST), splat(0.0), splat(1.0))
     put(each, outside)
     for i in range(WIDTH):
         result += each[i]
@@ -476,7 +487,7 @@ cdef inline void settle(
         totals[k].hi = plain.hi[k]
         totals[k].lo = plain.lo[k]
         totals[k].exponent = 0.0
-        if not in_range(plain.hi[k]):
+        if not in_range(plain.hi[k], p):
             totals[k] = scaled_sum(x + k * pitch, size, p, plain.hi[k])
 
 
@@ -531,7 +542,7 @@ cdef inline void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t coun
     cdef partial totals[ROWS]
     if p.kind < LARGEST and guess(magnitude(x, 0), p) == 0:
         plain_sums(x, pitch, count, size, p, 0.0, &some)
-        if all_in_range(&some, count):
+        if all_in_range(&some, count, p):
             plain_roots(&some, count, p, y)
             return
         settle(x, pitch, count, size, p, &some, totals)
@@ -548,10 +559,10 @@ cdef inline void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t coun
 
 
 cdef inline void narrow_across(
-    const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, vector* hi
+    const narrow* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, vector* hi
 ) noexcept nogil:
     """The lanes of ``abreast`` vectors of planes; elements of one plane are ``step`` apart."""
-    cdef const element* at
+    cdef const narrow* at
     cdef vector total
     cdef Py_ssize_t i = 0, row = LANES * step
     cdef int k, v, j
@@ -562,10 +573,10 @@ cdef inline void narrow_across(
                 total = hi[k * abreast + v] if i else splat(0.0)
                 if i + (TREE - 1) * LANES + k < size:
                     for j in range(TREE):
-                        total = plus_term(total, load(at + j * row), how)
+                        total = plus_terms(total, at + j * row, WIDTH, how)
                 else:
                     for j in range(<int>((size - i - k + LANES - 1) // LANES)):
-                        total = plus_term(total, load(at + j * row), how)
+                        total = plus_terms(total, at + j * row, WIDTH, how)
                 hi[k * abreast + v] = total
         i += TREE * LANES
 
@@ -664,8 +675,10 @@ cdef inline void across_plain(const element* x, Py_ssize_t step, Py_ssize_t coun
         across_way(x, step, count, size, &p.first, totals)
     elif p.kind == WHOLE and p.whole == 2:
         across_way(x, step, count, size, &p.second, totals)
-    else:
+    elif p.kind == WHOLE:
         across_way(x, step, count, size, &p.squaring, totals)
+    else:
+        across_way(x, step, count, size, &p.rooting, totals)
 
 
 cdef inline void across_settle(
@@ -678,7 +691,7 @@ cdef inline void across_settle(
         totals[k].hi = plain.hi[k]
         totals[k].lo = plain.lo[k]
         totals[k].exponent = 0.0
-        if not in_range(plain.hi[k]):
+        if not in_range(plain.hi[k], p):
             for i in range(size):
                 column[i] = x[i * step + k]
             chunk_sums(<const element*>column, 0, 1, size, p, &totals[k])
@@ -701,7 +714,7 @@ cdef inline void across_norms(
     cdef partial totals[SIDE]
     cdef Py_ssize_t k = 0
     across_plain(x, step, count, size, p, &some)
-    if all_in_range(&some, count):
+    if all_in_range(&some, count, p):
         plain_roots(&some, count, p, y)
         return
     across_settle(x, step, count, size, p, column, &some, totals)
@@ -778,7 +791,7 @@ cdef inline void roots(const partial* totals, Py_ssize_t count, power p, element
         plain.lo[k] = scaled.lo[k] = exponent[k] = 0.0
         if k >= count:
             continue
-        if p.kind < LARGEST and totals[k].exponent == 0.0 and in_range(totals[k].hi):
+        if p.kind < LARGEST and totals[k].exponent == 0.0 and in_range(totals[k].hi, p):
             plain.hi[k] = totals[k].hi
             plain.lo[k] = totals[k].lo
         elif p.kind < LARGEST and 0.0 < totals[k].hi < INFINITY:
@@ -793,7 +806,7 @@ cdef inline void roots(const partial* totals, Py_ssize_t count, power p, element
     for k in range(count):
         if p.kind >= LARGEST or not 0.0 < totals[k].hi < INFINITY:
             store(y + k, best(totals[k], p))
-        elif totals[k].exponent != 0.0 or not in_range(totals[k].hi):
+        elif totals[k].exponent != 0.0 or not in_range(totals[k].hi, p):
             store(y + k, scaled.hi[k])
 
 

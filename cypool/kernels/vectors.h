@@ -76,56 +76,69 @@ static inline double cypool_from_float16(uint16_t bits) {
     return value;
 }
 
+/* Elements narrower than double pass through floats, WIDTH of them; ``wide`` makes doubles of these. ``root`` is their square roots, rounded
+ * to floats; ``root_rest`` what those lack, to within 2^-24 of it where x >= 2^-100. The tiny summand is for roots that are zero. */
 #if CYPOOL_WIDTH == 8
-static inline cypool_vector cypool_load_float(const float* x) { return _mm512_cvtps_pd(_mm256_loadu_ps(x)); }
-static inline cypool_vector cypool_load_float16(const uint16_t* x) {
-    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)x)));
+typedef __m256 cypool_floats;
+static inline cypool_vector cypool_wide(cypool_floats x) { return _mm512_cvtps_pd(x); }
+static inline cypool_floats cypool_abs_floats(cypool_floats x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
+static inline cypool_floats cypool_root(cypool_floats x) { return _mm256_sqrt_ps(x); }
+static inline cypool_floats cypool_root_rest(cypool_floats x, cypool_floats r) {
+    __m256 twice = _mm256_add_ps(r, _mm256_add_ps(r, _mm256_set1_ps(0x1p-60f)));
+    return _mm256_div_ps(_mm256_fnmadd_ps(r, r, x), twice);
 }
-static inline cypool_vector cypool_load_bfloat16(const int16_t* x) {
-    __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)x)), 16);
-    return _mm512_cvtps_pd(_mm256_castsi256_ps(wide));
+static inline cypool_floats cypool_floats_float(const float* x) { return _mm256_loadu_ps(x); }
+static inline cypool_floats cypool_floats_float16(const uint16_t* x) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)x)); }
+static inline cypool_floats cypool_from_halves(__m128i bits) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
+static inline cypool_floats cypool_floats_bfloat16(const int16_t* x) { return cypool_from_halves(_mm_loadu_si128((const __m128i*)x)); }
 static inline cypool_vector cypool_sqrt(cypool_vector a) { return _mm512_sqrt_pd(a); }
 #elif CYPOOL_WIDTH == 4
-static inline cypool_vector cypool_load_float(const float* x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
-static inline cypool_vector cypool_load_float16(const uint16_t* x) {
-    return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64((const __m128i*)x)));
+typedef __m128 cypool_floats;
+static inline cypool_vector cypool_wide(cypool_floats x) { return _mm256_cvtps_pd(x); }
+static inline cypool_floats cypool_abs_floats(cypool_floats x) { return _mm_andnot_ps(_mm_set1_ps(-0.0f), x); }
+static inline cypool_floats cypool_root(cypool_floats x) { return _mm_sqrt_ps(x); }
+static inline cypool_floats cypool_root_rest(cypool_floats x, cypool_floats r) {
+    __m128 twice = _mm_add_ps(r, _mm_add_ps(r, _mm_set1_ps(0x1p-60f)));
+    return _mm_div_ps(_mm_fnmadd_ps(r, r, x), twice);
 }
-static inline cypool_vector cypool_load_bfloat16(const int16_t* x) {
-    __m128i wide = _mm_slli_epi32(_mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i*)x)), 16);
-    return _mm256_cvtps_pd(_mm_castsi128_ps(wide));
-}
+static inline cypool_floats cypool_floats_float(const float* x) { return _mm_loadu_ps(x); }
+static inline cypool_floats cypool_floats_float16(const uint16_t* x) { return _mm_cvtph_ps(_mm_loadl_epi64((const __m128i*)x)); }
+static inline cypool_floats cypool_from_halves(__m128i bits) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(bits), 16)); }
+static inline cypool_floats cypool_floats_bfloat16(const int16_t* x) { return cypool_from_halves(_mm_loadl_epi64((const __m128i*)x)); }
 static inline cypool_vector cypool_sqrt(cypool_vector a) { return _mm256_sqrt_pd(a); }
-#elif CYPOOL_WIDTH == 2
-static inline cypool_vector cypool_load_float(const float* x) {
-    cypool_vector result;
-    CYPOOL_EACH(x[i]);
-    return result;
+#else
+typedef struct { float each[CYPOOL_WIDTH]; } cypool_floats;
+  #define CYPOOL_EACH_FLOAT(x) cypool_floats result; for (int i = 0; i < CYPOOL_WIDTH; i++) result.each[i] = (x); return result
+static inline cypool_floats cypool_abs_floats(cypool_floats x) { CYPOOL_EACH_FLOAT(fabsf(x.each[i])); }
+static inline cypool_floats cypool_root(cypool_floats x) { CYPOOL_EACH_FLOAT(sqrtf(x.each[i])); }
+static inline float cypool_one_rest(float x, float r) { /* a difference that is exact in double and, but for underflow, in float */
+    return (float)((double)x - (double)r * (double)r) / (r + (r + 0x1p-60f));
 }
-static inline cypool_vector cypool_load_float16(const uint16_t* x) {
-    cypool_vector result;
-    CYPOOL_EACH(cypool_from_float16(x[i]));
-    return result;
-}
-static inline cypool_vector cypool_load_bfloat16(const int16_t* x) {
-    cypool_vector result;
-    CYPOOL_EACH(cypool_from_bfloat16((uint16_t)x[i]));
-    return result;
-}
-  #if defined(__SSE2__)
-static inline cypool_vector cypool_sqrt(cypool_vector a) { return _mm_sqrt_pd(a); }
+static inline cypool_floats cypool_root_rest(cypool_floats x, cypool_floats r) { CYPOOL_EACH_FLOAT(cypool_one_rest(x.each[i], r.each[i])); }
+static inline cypool_floats cypool_floats_float(const float* x) { CYPOOL_EACH_FLOAT(x[i]); }
+static inline cypool_floats cypool_floats_float16(const uint16_t* x) { CYPOOL_EACH_FLOAT((float)cypool_from_float16(x[i])); }
+static inline cypool_floats cypool_floats_bfloat16(const int16_t* x) { CYPOOL_EACH_FLOAT((float)cypool_from_bfloat16((uint16_t)x[i])); }
+  #if CYPOOL_WIDTH == 1
+static inline cypool_vector cypool_wide(cypool_floats x) { return x.each[0]; }
+static inline cypool_vector cypool_sqrt(cypool_vector a) { return sqrt(a); }
   #else
+static inline cypool_vector cypool_wide(cypool_floats x) {
+    cypool_vector result;
+    CYPOOL_EACH(x.each[i]);
+    return result;
+}
+    #if defined(__SSE2__)
+static inline cypool_vector cypool_sqrt(cypool_vector a) { return _mm_sqrt_pd(a); }
+    #else
 static inline cypool_vector cypool_sqrt(cypool_vector a) {
     cypool_vector result;
     CYPOOL_EACH(sqrt(a[i]));
     return result;
 }
+    #endif
   #endif
-#else
-static inline cypool_vector cypool_load_float(const float* x) { return *x; }
-static inline cypool_vector cypool_load_float16(const uint16_t* x) { return cypool_from_float16(*x); }
-static inline cypool_vector cypool_load_bfloat16(const int16_t* x) { return cypool_from_bfloat16((uint16_t)*x); }
-static inline cypool_vector cypool_sqrt(cypool_vector a) { return sqrt(a); }
 #endif
 
 static inline cypool_vector cypool_splat(double value) {
@@ -143,15 +156,12 @@ static inline cypool_vector cypool_splat(double value) {
 static inline cypool_vector cypool_part_double(const double* x, int count) {
     return _mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), x);
 }
-static inline cypool_vector cypool_part_float(const float* x, int count) {
-    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps((__mmask8)((1u << count) - 1), x));
+static inline cypool_floats cypool_some_float(const float* x, int count) { return _mm256_maskz_loadu_ps((__mmask8)((1u << count) - 1), x); }
+static inline cypool_floats cypool_some_float16(const uint16_t* x, int count) {
+    return _mm256_cvtph_ps(_mm_maskz_loadu_epi16((__mmask8)((1u << count) - 1), x));
 }
-static inline cypool_vector cypool_part_float16(const uint16_t* x, int count) {
-    return _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_maskz_loadu_epi16((__mmask8)((1u << count) - 1), x)));
-}
-static inline cypool_vector cypool_part_bfloat16(const int16_t* x, int count) {
-    __m256i wide = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_maskz_loadu_epi16((__mmask8)((1u << count) - 1), x)), 16);
-    return _mm512_cvtps_pd(_mm256_castsi256_ps(wide));
+static inline cypool_floats cypool_some_bfloat16(const int16_t* x, int count) {
+    return cypool_from_halves(_mm_maskz_loadu_epi16((__mmask8)((1u << count) - 1), x));
 }
 #elif CYPOOL_WIDTH == 4
 static const int32_t cypool_first_words[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
@@ -161,9 +171,7 @@ static inline __m128i cypool_words_mask(int count) {
 static inline cypool_vector cypool_part_double(const double* x, int count) {
     return _mm256_maskload_pd(x, _mm256_cvtepi32_epi64(cypool_words_mask(count)));
 }
-static inline cypool_vector cypool_part_float(const float* x, int count) {
-    return _mm256_cvtps_pd(_mm_maskload_ps(x, cypool_words_mask(count)));
-}
+static inline cypool_floats cypool_some_float(const float* x, int count) { return _mm_maskload_ps(x, cypool_words_mask(count)); }
 /* There are no masked loads of 16 bits. */
 static inline __m128i cypool_part_16(const void* x, int count) {
     uint16_t one = 0;
@@ -172,23 +180,19 @@ static inline __m128i cypool_part_16(const void* x, int count) {
     if (count & 1) memcpy(&one, (const char*)x + 2 * (count - 1), 2);
     return _mm_cvtsi64_si128((int64_t)(count & 2 ? two | (uint64_t)one << 32 : one));
 }
-static inline cypool_vector cypool_part_float16(const uint16_t* x, int count) {
-    return _mm256_cvtps_pd(_mm_cvtph_ps(cypool_part_16(x, count)));
-}
-static inline cypool_vector cypool_part_bfloat16(const int16_t* x, int count) {
-    return _mm256_cvtps_pd(_mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(cypool_part_16(x, count)), 16)));
-}
+static inline cypool_floats cypool_some_float16(const uint16_t* x, int count) { return _mm_cvtph_ps(cypool_part_16(x, count)); }
+static inline cypool_floats cypool_some_bfloat16(const int16_t* x, int count) { return cypool_from_halves(cypool_part_16(x, count)); }
 #else
-  #define CYPOOL_PART(name, element) \
-      static inline cypool_vector cypool_part_##name(const element* x, int count) { \
+  #define CYPOOL_SOME(type, function, of, element) \
+      static inline type function(const element* x, int count) { \
           element all[CYPOOL_WIDTH] = {x[0]}; \
           for (int i = 1; i < CYPOOL_WIDTH - 1; i++) all[i] = i < count ? x[i] : 0; \
-          return cypool_load_##name(all); \
+          return of(all); \
       }
-CYPOOL_PART(double, double)
-CYPOOL_PART(float, float)
-CYPOOL_PART(float16, uint16_t)
-CYPOOL_PART(bfloat16, int16_t)
+CYPOOL_SOME(cypool_vector, cypool_part_double, cypool_load_double, double)
+CYPOOL_SOME(cypool_floats, cypool_some_float, cypool_floats_float, float)
+CYPOOL_SOME(cypool_floats, cypool_some_float16, cypool_floats_float16, uint16_t)
+CYPOOL_SOME(cypool_floats, cypool_some_bfloat16, cypool_floats_bfloat16, int16_t)
 #endif
 
 static inline double cypool_first(cypool_vector a) {

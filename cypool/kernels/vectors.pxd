@@ -23,34 +23,47 @@ cdef extern from "vectors.h" nogil:
     void will_read "cypool_will_read"(const void* x)
     void will_write "cypool_will_write"(const void* x)
     vector load_double "cypool_load_double"(const double* x)
-    vector load_float "cypool_load_float"(const float* x)
-    vector load_float16 "cypool_load_float16"(const float16* x)
-    vector load_bfloat16 "cypool_load_bfloat16"(const bfloat16* x)
     vector part_double "cypool_part_double"(const double* x, int count)
-    vector part_float "cypool_part_float"(const float* x, int count)
-    vector part_float16 "cypool_part_float16"(const float16* x, int count)
-    vector part_bfloat16 "cypool_part_bfloat16"(const bfloat16* x, int count)
+    ctypedef float floats "cypool_floats"
+    vector wide "cypool_wide"(floats x)
+    floats absolute_floats "cypool_abs_floats"(floats x)
+    floats root "cypool_root"(floats x)
+    floats root_rest "cypool_root_rest"(floats x, floats r)
+    floats floats_float "cypool_floats_float"(const float* x)
+    floats floats_float16 "cypool_floats_float16"(const float16* x)
+    floats floats_bfloat16 "cypool_floats_bfloat16"(const bfloat16* x)
+    floats some_float "cypool_some_float"(const float* x, int count)
+    floats some_float16 "cypool_some_float16"(const float16* x, int count)
+    floats some_bfloat16 "cypool_some_bfloat16"(const bfloat16* x, int count)
+
+
+ctypedef fused narrow:
+    float16
+    bfloat16
+    float
+
+
+cdef inline floats load_floats(const narrow* x, int count) noexcept nogil:
+    """The first ``count`` <= WIDTH elements narrower than double, zeros after them."""
+    if narrow is float:
+        return floats_float(x) if count == WIDTH else some_float(x, count)
+    elif narrow is float16:
+        return floats_float16(x) if count == WIDTH else some_float16(x, count)
+    else:
+        return floats_bfloat16(x) if count == WIDTH else some_bfloat16(x, count)
 
 
 cdef inline vector load(const element* x) noexcept nogil:
     """WIDTH elements, exactly."""
     if element is double:
         return load_double(x)
-    elif element is float:
-        return load_float(x)
-    elif element is float16:
-        return load_float16(x)
     else:
-        return load_bfloat16(x)
+        return wide(load_floats(x, WIDTH))
 
 
 cdef inline vector load_part(const element* x, int count) noexcept nogil:
     """The first ``count`` < WIDTH elements, zeros after them."""
     if element is double:
         return part_double(x, count)
-    elif element is float:
-        return part_float(x, count)
-    elif element is float16:
-        return part_float16(x, count)
     else:
-        return part_bfloat16(x, count)
+        return wide(load_floats(x, count))
