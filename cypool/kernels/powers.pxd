@@ -67,46 +67,39 @@ cdef inline vector exponent_and_mantissa(vector x, vector* m) noexcept nogil:
 
 
 cdef inline vector log2(vector x) noexcept nogil:
-    """log2 of finite x > 0, error below 2^-52 + 2^-53 |log2 x|."""
+    """log2 of normal x > 0, error below 2^-52 + 2^-53 |log2 x|."""
     cdef vector m
-    cdef vector k = exponent_and_mantissa(x, &m)
+    cdef vector k = split(x, &m)
     cdef vector f = (m - 1.0) / (m + 1.0)
-    cdef vector z = f * f
-    # log(m) = 2 atanh(f) = 2 f (1 + z/3 + z^2/5 + ...), z < 0.0295
-    cdef vector q = splat(0.05263157894736842)
-    q = fused(q, z, splat(0.058823529411764705))
-    q = fused(q, z, splat(0.06666666666666667))
-    q = fused(q, z, splat(0.07692307692307693))
-    q = fused(q, z, splat(0.09090909090909091))
-    q = fused(q, z, splat(0.1111111111111111))
-    q = fused(q, z, splat(0.14285714285714285))
-    q = fused(q, z, splat(0.2))
-    q = fused(q, z, splat(0.3333333333333333))
-    f = f * 2.8853900817779268
-    return k + fused(f * z, q, f)
+    cdef vector z = f * f, z2 = z * z
+    # log2(m) = 2 / ln(2) * atanh(f) = f (2 / ln(2) + z q(z)), z < 0.0295; q is the best polynomial, to 2^-58 of what comes out, and
+    # evaluated by halves, as each step of a plain evaluation would wait for the one before
+    cdef vector low = fused(fused(splat(0.32059873801755956), z, splat(0.41219858389807806)), z2,
+                            fused(splat(0.5770780163541355), z, splat(0.961796693925976)))
+    cdef vector high = fused(splat(0.21087079482579318), z2, fused(splat(0.22118998720784724), z, splat(0.2623236397007203)))
+    return k + fused(f * z, fused(high, z2 * z2, low), f * 2.8853900817779268)
+
+
+cdef inline vector exp2_inside(vector u) noexcept nogil:
+    """2^u for -1022 <= u <= 1023, relative error below 2^-50."""
+    cdef vector n = (u + 6755399441055744.0) - 6755399441055744.0
+    cdef vector r = u - n  # exact
+    cdef vector r2 = r * r, r4 = r2 * r2
+    # 1 + r q(r), q the best polynomial, to 2^-58
+    cdef vector low = fused(fused(splat(0.009618129107606888), r, splat(0.0555041086648216)), r2,
+                            fused(splat(0.24022650695910097), r, splat(0.6931471805599453)))
+    cdef vector middle = fused(fused(splat(1.321544258792169e-06), r, splat(1.525273382983612e-05)), r2,
+                               fused(splat(0.0001540353044173605), r, splat(0.0013333558146416936)))
+    cdef vector high = fused(splat(4.4549605981865186e-10), r2, fused(splat(7.072585949269223e-09), r, splat(1.0178062445845774e-07)))
+    low = fused(high, r4 * r4, fused(middle, r4, low))
+    return fused(low, r, splat(1.0)) * power_of_two(n)
 
 
 cdef inline vector exp2(vector u) noexcept nogil:
-    """2^u, relative error below 2^-50; infinity from 1023 on, 0 up to -1022."""
+    """The same for any u: infinity from 1023 on, 0 up to -1022."""
     cdef vector low = splat(-1022.0), high = splat(1023.0)
-    cdef vector inside = between(u, low, high, u, splat(0.0))
-    cdef vector n = (inside + 6755399441055744.0) - 6755399441055744.0
-    cdef vector v = (inside - n) * 0.6931471805599453
-    cdef vector q = splat(2.08767569878681e-09)  # 1/12!
-    q = fused(q, v, splat(2.505210838544172e-08))
-    q = fused(q, v, splat(2.755731922398589e-07))
-    q = fused(q, v, splat(2.7557319223985893e-06))
-    q = fused(q, v, splat(2.48015873015873e-05))
-    q = fused(q, v, splat(0.0001984126984126984))
-    q = fused(q, v, splat(0.001388888888888889))
-    q = fused(q, v, splat(0.008333333333333333))
-    q = fused(q, v, splat(0.041666666666666664))
-    q = fused(q, v, splat(0.16666666666666666))
-    q = fused(q, v, splat(0.5))
-    q = fused(q, v, splat(1.0))
-    q = fused(q, v, splat(1.0))
-    q = q * power_of_two(n)
-    return between(u, low, high, q, between(u, splat(0.0), splat(INFINITY), splat(INFINITY), splat(0.0)))
+    cdef vector inside = exp2_inside(between(u, low, high, u, splat(0.0)))
+    return between(u, low, high, inside, between(u, splat(0.0), splat(INFINITY), splat(INFINITY), splat(0.0)))
 
 
 cdef inline pairs log2_pairs(vector x) noexcept nogil:

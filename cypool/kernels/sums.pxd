@@ -18,8 +18,8 @@ from libc.math cimport INFINITY, floor, frexp, isfinite, ldexp
 from .floats cimport element, magnitude, store
 from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pair, pairs, two_sum, two_sums
 from .terms cimport (
-    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, Far, First, Fourth, Rooting, Second, Squaring, Third, any_power, any_power_pairs,
-    power, raised_floats, raised_vector, way
+    ANY, HALVES, LARGEST, PEAKED, VANISHING, WHOLE, Far, First, Fourth, Rooting, Second, Squaring, Third, any_logarithm,
+    any_power, power, root_pairs, raised_floats, raised_vector, way
 )
 from .vectors cimport (
     WIDTH, absolute, between, every_other, first, floats, fused, larger_of, largest_of, load, load_double, load_floats, load_part,
@@ -37,6 +37,7 @@ cdef enum:
     ROWS = 32  # chunks summed together at most, each a row of lanes
     SCALED = CHUNK + WIDTH
     VECTORS = LANES // WIDTH
+    STEP = 4 * VECTORS  # vectors that are raised to any power together
     MIXED = 4  # channels that lie mixed and are summed as they lie, at most
     MIXED_VECTORS = MIXED * VECTORS
     MIXED_DOWN = MIXED * DOWN
@@ -226,40 +227,36 @@ cdef inline void put_down(
                     down_lo[k * DOWN + l] = low[l * many(mixed) + k]
 
 
-cdef inline void any_terms(vector x, double p, double exponent, vector* hi, vector* lo, bint paired) noexcept nogil:
-    """Add |x|^p * 2^-exponent to a vector of lanes."""
-    cdef pairs t
-    if paired:
-        t = any_power_pairs(absolute(x), p, exponent)
-        accumulate(t.hi, hi, lo, True)
-        lo[0] = lo[0] + t.lo
-    else:
-        accumulate(any_power(absolute(x), p, exponent), hi, lo, False)
-
-
 cdef inline void any_lanes(
     const element* x, Py_ssize_t size, double p, double exponent, double* down_hi, double* down_lo
 ) noexcept nogil:
-    """The lanes of a chunk for any p, of terms times 2^-exponent."""
+    """The lanes of a chunk for any p, of terms times 2^-exponent. A term takes so long that lanes may as well stay in memory."""
     cdef bint paired = element is double
     cdef Single single
     cdef vector hi[VECTORS]
     cdef vector lo[VECTORS]
-    cdef Py_ssize_t i = 0
-    cdef int v
+    cdef vector a[STEP]
+    cdef pairs u[STEP]
+    cdef pairs t
+    cdef bint roots = paired and p == 0.5
+    cdef Py_ssize_t i = 0, left
+    cdef int v, k, steps
     for v in range(VECTORS):
         hi[v] = splat(0.0)
         lo[v] = splat(0.0)
-    while i + LANES <= size:
-        for v in range(VECTORS):
-            any_terms(load(x + i + v * WIDTH), p, exponent, &hi[v], &lo[v], paired)
-        i += LANES
-    for v in range(VECTORS):
-        if i + WIDTH <= size:
-            any_terms(load(x + i), p, exponent, &hi[v], &lo[v], paired)
-        elif i < size:
-            any_terms(load_part(x + i, <int>(size - i)), p, exponent, &hi[v], &lo[v], paired)
-        i += WIDTH
+    while i < size:
+        steps = min(STEP, (size - i + WIDTH - 1) // WIDTH)
+        for k in range(steps):
+            left = size - i - k * WIDTH
+            a[k] = absolute(load(x + i + k * WIDTH) if left >= WIDTH else load_part(x + i + k * WIDTH, <int>left))
+            u[k] = root_pairs(a[k]) if roots else any_logarithm(a[k], p, exponent, paired)
+        for k in range(steps):
+            v = k % VECTORS
+            t = u[k] if roots else any_power(a[k], u[k], paired)
+            accumulate(t.hi, &hi[v], &lo[v], paired)
+            if paired:
+                lo[v] = lo[v] + t.lo
+        i += STEP * WIDTH
     put_down(hi, lo, paired, &single, down_hi, down_lo)
 
 

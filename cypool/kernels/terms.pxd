@@ -4,8 +4,8 @@
 
 from libc.math cimport INFINITY, floor
 
-from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pairs, two_sums
-from .vectors cimport absolute_floats, between, floats, fused, root, root_rest, splat, square_root, vector, wide
+from .powers cimport exp2_inside, exp2_pairs, log2, log2_pairs, pairs, two_sums
+from .vectors cimport absolute_floats, between, clamped, floats, fused, root, root_rest, splat, square_root, vector, wide
 
 cdef enum Kind:
     WHOLE  # p an integer
@@ -133,20 +133,35 @@ cdef inline vector raised_floats(floats x, const way* how) noexcept nogil:
         return raised_vector(a, how)
 
 
-cdef inline vector any_power(vector a, double p, double exponent) noexcept nogil:
-    """a^p * 2^-exponent for any p; zero, infinity and NaN stay what they are. Good to 2^-45 of the p-th root."""
-    cdef vector x = between(a, splat(0.0), splat(INFINITY), a, splat(1.0))
-    return between(a, splat(0.0), splat(INFINITY), exp2(log2(x) * p - exponent), a)
+cdef inline pairs root_pairs(vector a) noexcept nogil:
+    """a^0.5, with what a double does not hold: ``raised_floats`` has the reasoning. The tiny summand is for roots that are zero."""
+    cdef pairs r
+    r.hi = square_root(a)
+    r.lo = fused(-r.hi, r.hi, a) / (r.hi + (r.hi + 2.4099198651028841e-181))  # 2^-600
+    return r
 
 
-cdef inline pairs any_power_pairs(vector a, double p, double exponent) noexcept nogil:
-    """The same, with what a double does not hold."""
-    cdef vector x = between(a, splat(0.0), splat(INFINITY), a, splat(1.0))
-    cdef pairs v = log2_pairs(x)
-    cdef vector hi = v.hi * p
-    cdef pairs u = two_sums(hi, splat(-exponent))
-    u = two_sums(u.hi, u.lo + (fused(v.hi, splat(p), -hi) + v.lo * p))
-    v = exp2_pairs(u)
-    v.hi = between(a, splat(0.0), splat(INFINITY), v.hi, a)
-    v.lo = between(a, splat(0.0), splat(INFINITY), v.lo, splat(0.0))
-    return v
+# Any other power in two steps, as one after the other both take more instructions than processors look ahead.
+cdef inline pairs any_logarithm(vector a, double p, double exponent, bint paired) noexcept nogil:
+    """log2(a) * p - exponent; the numbers of doubles as pairs. For what is not an ordinary number it is something."""
+    cdef pairs v, u
+    cdef vector hi
+    if paired:
+        v = log2_pairs(between(a, splat(0.0), splat(INFINITY), a, splat(1.0)))
+        hi = v.hi * p
+        u = two_sums(hi, splat(-exponent))
+        return two_sums(u.hi, u.lo + (fused(v.hi, splat(p), -hi) + v.lo * p))
+    u.hi = u.lo = clamped(log2(a) * p - exponent, splat(-1022.0), splat(1023.0))  # what leaves the range shows in the sum
+    return u
+
+
+cdef inline pairs any_power(vector a, pairs u, bint paired) noexcept nogil:
+    """2^u, with what a double does not hold; zero, infinity and NaN stay what they are."""
+    cdef pairs t
+    if paired:
+        t = exp2_pairs(u)
+        t.lo = between(a, splat(0.0), splat(INFINITY), t.lo, splat(0.0))
+    else:
+        t.hi = t.lo = exp2_inside(u.hi)
+    t.hi = between(a, splat(0.0), splat(INFINITY), t.hi, a)
+    return t

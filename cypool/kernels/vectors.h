@@ -240,9 +240,24 @@ static inline cypool_vector cypool_between(
 ) {
 #if CYPOOL_WIDTH == 1
     return low < x && x < high ? inside : outside;
+#elif CYPOOL_WIDTH == 8
+    __mmask8 mask = _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(low, x, _CMP_LT_OQ), x, high, _CMP_LT_OQ);
+    return _mm512_mask_blend_pd(mask, outside, inside);
 #else
     cypool_integers mask = (cypool_integers)(low < x) & (cypool_integers)(x < high);
     return (cypool_vector)(((cypool_integers)inside & mask) | ((cypool_integers)outside & ~mask));
+#endif
+}
+
+/* The number between low and high that is nearest to x. */
+static inline cypool_vector cypool_clamped(cypool_vector x, cypool_vector low, cypool_vector high) {
+#if CYPOOL_WIDTH == 8
+    return _mm512_min_pd(_mm512_max_pd(x, low), high);
+#elif CYPOOL_WIDTH == 4
+    return _mm256_min_pd(_mm256_max_pd(x, low), high);
+#else
+    cypool_vector above = cypool_between(x, low, cypool_splat(INFINITY), x, low);
+    return cypool_between(above, cypool_splat(-INFINITY), high, above, high);
 #endif
 }
 

@@ -13,6 +13,7 @@ cdef extern from "vectors.h" nogil:
     vector plus_square "cypool_plus_square"(vector total, vector a)
     vector fused "cypool_fma"(vector a, vector b, vector c)
     vector between "cypool_between"(vector x, vector low, vector high, vector inside, vector outside)
+    vector clamped "cypool_clamped"(vector x, vector low, vector high)
     vector larger_of "cypool_larger"(vector a, vector b)
     double largest_of "cypool_largest_of"(vector a)
     vector split "cypool_split"(vector x, vector* m)
