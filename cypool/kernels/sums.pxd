@@ -168,12 +168,15 @@ cdef inline vector eight_rows(const element* x, Py_ssize_t row, const way* how) 
 cdef inline void paired_lanes(
     const element* x, Py_ssize_t size, const way* how, const mixture* mixed, double* down_hi, double* down_lo
 ) noexcept nogil:
-    """The lanes of a chunk as pairs, to which elements come TREE rows at a time; what is left over, 4, 2, 1 and a part of one, together."""
+    """The lanes of a chunk as pairs, to which elements come TREE rows at a time; what is left over together."""
     cdef vector hi[MIXED_VECTORS]
     cdef vector lo[MIXED_VECTORS]
-    cdef vector s
-    cdef Py_ssize_t row = LANES * many(mixed), whole = size - size % (TREE * row), i = 0, at, left
+    cdef vector s[MIXED_VECTORS]
+    cdef Py_ssize_t row = LANES * many(mixed), whole = size - size % (TREE * row), i = 0
     cdef int v, k
+    if mixture is Single and whole == 0:
+        short_lanes(x, size, how, down_hi, down_lo)
+        return
     for v in range(VECTORS * many(mixed)):
         hi[v] = splat(0.0)
         lo[v] = splat(0.0)
@@ -186,23 +189,39 @@ cdef inline void paired_lanes(
         i += TREE * row
     if whole < size:
         for v in range(VECTORS * many(mixed)):
-            at = size - size % row + v * WIDTH
-            left = size - at
-            s = splat(0.0)
-            if left >= WIDTH:
-                s = term(load(x + at), how)
-            elif left > 0:
-                s = term(load_part(x + at, <int>left), how)
-            at = whole + v * WIDTH
-            left = (size - whole) // row
-            if left & 1:
-                s = term(load(x + at + (left - 1) * row), how) + s
-            if left & 2:
-                s = two_rows(x + at + (left & 4) * row, row, how) + s
-            if left & 4:
-                s = four_rows(x + at, row, how) + s
-            accumulate(s, &hi[v], &lo[v], True)
+            s[v] = last_rows(x + whole + v * WIDTH, size - whole, v * WIDTH, row, how)
+        for v in range(VECTORS * many(mixed)):
+            accumulate(s[v], &hi[v], &lo[v], True)
     put_down(hi, lo, True, mixed, down_hi, down_lo)
+
+
+cdef inline void short_lanes(const element* x, Py_ssize_t size, const way* how, double* down_hi, double* down_lo) noexcept nogil:
+    """The same for less than TREE rows of lanes, which is nothing but what is left over."""
+    cdef pairs t
+    cdef int v, i
+    for v in range(VECTORS // 2):
+        i = v * WIDTH
+        t = two_sums(last_rows(x + i, size, i, LANES, how), last_rows(x + i + DOWN, size, i + DOWN, LANES, how))
+        put(down_hi + i, t.hi)
+        put(down_lo + i, t.lo)
+
+
+cdef inline vector last_rows(const element* x, Py_ssize_t size, Py_ssize_t before, Py_ssize_t row, const way* how) noexcept nogil:
+    """A vector of each of the rows in ``size`` < TREE rows of elements, added as a tree: 4, 2, 1 and a part of one, of which ``before``
+    elements come before this vector's."""
+    cdef Py_ssize_t rows = size // row, left = size % row - before
+    cdef vector s = splat(0.0)
+    if left >= WIDTH:
+        s = term(load(x + rows * row), how)
+    elif left > 0:
+        s = term(load_part(x + rows * row, <int>left), how)
+    if rows & 1:
+        s = term(load(x + (rows - 1) * row), how) + s
+    if rows & 2:
+        s = two_rows(x + (rows & 4) * row, row, how) + s
+    if rows & 4:
+        s = four_rows(x, row, how) + s
+    return s
 
 
 cdef inline void put_down(
