@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GATES ?= cypool
-KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.pxd cypool/kernels/*.h)
+KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: check test test-debug lint format docs manifest bench bench-guard clean

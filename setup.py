@@ -63,7 +63,7 @@ def extensions() -> list[Extension]:
     result = []
     for variant in variants:
         folder = TREE / "cypool" / "kernels" / variant.name
-        for source in (*KERNELS.glob("*.pyx"), *KERNELS.glob("*.pxd"), *KERNELS.glob("*.h"), KERNELS / variant.name / "__init__.py"):
+        for source in (*KERNELS.glob("*.p[yx][xdi]"), *KERNELS.glob("*.h"), KERNELS / variant.name / "__init__.py"):
             copy_if_changed(source, folder / source.name)
         for kernel in table["KERNELS"]:
             name = f"cypool.kernels.{variant.name}.{kernel}"

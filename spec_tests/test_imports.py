@@ -8,7 +8,7 @@ from pathlib import Path
 import cypool
 
 ROOT = Path(cypool.__file__).parent
-SUFFIXES = (".py", ".pyx", ".pxd")
+SUFFIXES = (".py", ".pyx", ".pxd", ".pxi")
 
 # module (the longest prefix counts) -> what of cypool it may import
 ALLOWED = {
@@ -79,7 +79,7 @@ def test_the_walk_notices_a_forbidden_arrow():
 
 
 def test_kernels_cimport_each_other_alone():
-    for path in (*ROOT.glob("kernels/*.pyx"), *ROOT.glob("kernels/*.pxd")):
+    for path in ROOT.glob("kernels/*.p[yx][xdi]"):
         for line in path.read_text().splitlines():
             if "cimport" in line and line.startswith("from"):
                 assert line.split()[1].startswith((".", "libc", "cython")), f"{path.name}: {line}"

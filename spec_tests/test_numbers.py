@@ -114,6 +114,22 @@ def test_powers_of_version_1_are_exact_at_every_magnitude_and_the_same_on_all_bu
     assert {bits(y).tobytes() for y in results} == {bits(results[0]).tobytes()}
 
 
+@pytest.mark.parametrize("type", ["float", "double"])
+@pytest.mark.parametrize("p", [1, 2, 3, 4, 7, 50, 64, 0.5, 1.5, 2.5, 16.5])
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_a_plane_gives_does_not_depend_on_the_planes_beside_it(build, type, p, alike):
+    low, high = (-1070, 1010) if type == "double" else (-145, 118)
+    rng = np.random.default_rng(9)
+    for start in np.linspace(low, high, 14).astype(int) if alike else [low]:
+        exponents = rng.integers(start, start + 3 if alike else high, (1, 40, 1))
+        with np.errstate(under="ignore"):
+            x = np.ldexp(rng.standard_normal((1, 40, 90)), exponents).astype(DTYPES[type])
+        together = cypool.global_lp_pool(x, p, opset=1)
+        alone = [cypool.global_lp_pool(x[:, c : c + 1], p, opset=1) for c in range(40)]
+        assert bits(together).tolist() == bits(np.concatenate(alone, axis=1)).tolist()
+        assert max(ulps(together, exact(x, p, opset=1))) <= LIMITS[type]
+
+
 @pytest.mark.parametrize("type", DTYPES)
 @pytest.mark.parametrize("p", [1, 2, 3, 64])
 @pytest.mark.parametrize("channels", [2, 3, 4, 5, 259])

@@ -1,15 +1,14 @@
 """The p-norm of every plane of an array: (sum |x|^p)^(1/p), as if computed exactly and rounded once.
 
-Here is where planes lie and who sums which; ``sums.pxd`` is how a plane is summed, ``terms.pxd`` how an element is raised to p.
+Here is where planes lie and who sums which; ``sums.pxi`` is how a plane is summed, ``terms.pxd`` how an element is raised to p.
 """
 
 from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, llabs, malloc
 
-from .floats cimport element
-from .sums cimport CHUNK, ROWS, SIDE, across_norms, across_sums, add, chunk_norms, chunk_sums, partial, roots
-from .terms cimport ANY, power, power_of
-from .vectors cimport WIDTH
+from .terms cimport power_of
+
+include "sums.pxi"
 
 cdef enum:
     PITCH = CHUNK + 32  # between gathered rows; not a power of two, which would put all of them into one set of the cache

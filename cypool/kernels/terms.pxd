@@ -7,6 +7,9 @@ from libc.math cimport INFINITY, floor
 from .powers cimport exp2_inside, exp2_pairs, log2, log2_pairs, pairs, two_sums
 from .vectors cimport absolute_floats, between, clamped, floats, fused, root, root_rest, splat, square_root, vector, wide
 
+cdef enum:
+    FAR = 680
+
 cdef enum Kind:
     WHOLE  # p an integer
     HALVES  # p an integer and a half
@@ -29,7 +32,7 @@ cdef struct Third:
 cdef struct Fourth:
     int unused
 
-cdef struct Far:  # p = 2 of elements whose squares leave the range of double
+cdef struct Far:  # p = 2 of elements that are scaled before
     double scale
 
 cdef struct Squaring:
@@ -51,7 +54,7 @@ cdef struct power:
     Kind kind
     int whole  # the integer part, for WHOLE and HALVES
     double p
-    bint far  # whether squares may leave the range of double
+    int step  # what leaves the range is scaled by powers of 2^step; even, so that p times it is an integer
     First first
     Second second
     Third third
@@ -79,7 +82,7 @@ cdef inline power power_of(double p, Py_ssize_t size, bint paired) noexcept nogi
         result.whole = <int>p
     else:
         result.kind = ANY
-    result.far = paired and p == 2.0
+    result.step = 2 * <int>(FAR / p) if 2.0 < p < FAR else FAR
     result.first.unused = result.second.unused = result.third.unused = result.fourth.unused = 0
     result.squaring.whole = result.rooting.whole = result.whole
     return result

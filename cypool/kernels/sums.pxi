@@ -33,9 +33,11 @@ cdef enum:
     ABREAST = SIDE // WIDTH
     TREE = 8
     CHUNK = 4096
-    FAR = 700  # |x| * 2^-FAR, or 2^FAR, has its square in range wherever that of |x| is not
     ROWS = 32  # chunks summed together at most, each a row of lanes
     SCALED = CHUNK + WIDTH
+    NEAR = CHUNK // 2  # scaled elements of short rows that are kept together
+    OCTAVES = 900  # of the range, up and down
+    CHUNK_OCTAVES = 12
     VECTORS = LANES // WIDTH
     STEP = 4 * VECTORS  # vectors that are raised to any power together
     MIXED = 4  # channels that lie mixed and are summed as they lie, at most
@@ -46,6 +48,12 @@ cdef enum:
 
 cdef extern from *:
     """
+    /* Whatever is called ``inline`` here is: what compilers make of the word turns with every change elsewhere, and takes up to half as
+     * long again. So the loops and what stands in them are called that, and nothing else is. */
+    #if defined(__GNUC__)
+      #undef CYTHON_INLINE
+      #define CYTHON_INLINE inline __attribute__((always_inline))
+    #endif
     #define CYPOOL_LOWEST 0x1p-900
     #define CYPOOL_LOWEST_ROOTS 0x1p-16
     #define CYPOOL_HIGHEST 0x1p900
@@ -246,7 +254,7 @@ cdef inline void put_down(
                     down_lo[k * DOWN + l] = low[l * many(mixed) + k]
 
 
-cdef inline void any_lanes(
+cdef void any_lanes(
     const element* x, Py_ssize_t size, double p, double exponent, double* down_hi, double* down_lo
 ) noexcept nogil:
     """The lanes of a chunk for any p, of terms times 2^-exponent. A term takes so long that lanes may as well stay in memory."""
@@ -310,7 +318,7 @@ cdef inline double larger(double a, double b) noexcept nogil:
     return a if a > b or a != a else b
 
 
-cdef inline double largest(const element* x, Py_ssize_t size) noexcept nogil:
+cdef double largest(const element* x, Py_ssize_t size) noexcept nogil:
     """The largest |x| of a chunk; NaN if any is NaN."""
     cdef vector most = splat(0.0), next = splat(0.0)
     cdef Py_ssize_t i = 0
@@ -336,7 +344,7 @@ cdef inline double weight(double distance, double p) noexcept nogil:
     return first(exp2(splat(-1.4426950408889634 * p * distance)))
 
 
-cdef inline partial fold(partial a, partial b, power p) noexcept nogil:
+cdef partial fold(partial a, partial b, power p) noexcept nogil:
     """What ``add`` is, for these."""
     cdef double hi = larger(a.hi, b.hi)
     if p.kind == VANISHING:
@@ -349,7 +357,7 @@ cdef inline partial fold(partial a, partial b, power p) noexcept nogil:
     return a
 
 
-cdef inline partial folded(const element* x, Py_ssize_t size, power p) noexcept nogil:
+cdef partial folded(const element* x, Py_ssize_t size, power p) noexcept nogil:
     """A chunk for which there is better than a sum."""
     cdef partial total, one
     cdef Py_ssize_t i
@@ -379,7 +387,7 @@ cdef inline void rows_of_lanes(
             narrow_lanes(x + k * pitch, size, how, &single, all.hi + k * DOWN)
 
 
-cdef inline void plain_sums(
+cdef void plain_sums(
     const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, double exponent, sums* totals
 ) noexcept nogil:
     """The sums over ``count`` chunks, ``pitch`` elements apart, in range or not; for ANY of terms times 2^-exponent."""
@@ -413,19 +421,19 @@ cdef inline bint in_range(double total, power p) noexcept nogil:
     return lowest(p) < total < HIGHEST
 
 
-cdef inline bint all_in_range(sums* totals, Py_ssize_t count, power p) noexcept nogil:
-    """Whether all sums are; those beyond ``count``, up to a whole vector, are made so."""
+cdef inline bint all_between(sums* totals, Py_ssize_t count, pair limits) noexcept nogil:
+    """Whether all sums are between lo and hi; those beyond ``count``, up to a whole vector, are made so."""
     cdef vector outside = splat(0.0)
     cdef double each[WIDTH]
     cdef double result = 0.0
     cdef Py_ssize_t k = count
     cdef int i
     while k % WIDTH:
-        totals.hi[k] = 1.0
+        totals.hi[k] = totals.hi[0]
         totals.lo[k] = 0.0
         k += 1
     for i in range(<int>(k // WIDTH)):
-        outside = outside + between(load_double(totals.hi + i * WIDTH), splat(lowest(p)), splat(HIGHEST), splat(0.0), splat(1.0))
+        outside = outside + between(load_double(totals.hi + i * WIDTH), splat(limits.lo), splat(limits.hi), splat(0.0), splat(1.0))
     put(each, outside)
     for i in range(WIDTH):
         result += each[i]
@@ -440,35 +448,63 @@ cdef inline double any_exponent(double most, power p, bint paired) noexcept nogi
     return floor(first(log2(splat(most)) * p.p))
 
 
-cdef inline void scale(const element* x, Py_ssize_t size, int e, double* y) noexcept nogil:
-    """y = |x| * 2^-e, in two steps as 2^-e may leave the range of double; the last vector is filled up with zeros."""
-    cdef vector up = power_of_two(splat(-(e // 2))), second = power_of_two(splat(-(e - e // 2)))
+cdef inline void scale(const element* x, Py_ssize_t size, vector by, double* y) noexcept nogil:
+    """y = |x| * by; the last vector is filled up with zeros."""
     cdef Py_ssize_t i = 0
     while i + WIDTH <= size:
-        put(y + i, absolute(load(x + i)) * up * second)
+        put(y + i, absolute(load(x + i)) * by)
         i += WIDTH
     if i < size:
-        put(y + i, absolute(load_part(x + i, <int>(size - i))) * up * second)
+        put(y + i, absolute(load_part(x + i, <int>(size - i))) * by)
 
 
-cdef inline void far_sums(
-    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, int e, sums* totals
+cdef void far_sums(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, int steps, sums* totals
 ) noexcept nogil:
-    """The sums of (x * 2^-e)^2 over ``count`` chunks, ``pitch`` elements apart."""
+    """The sums of (|x| * 2^(-steps * p.step))^p, p whole or halves, over ``count`` chunks, ``pitch`` elements apart."""
+    cdef double scaled[SCALED]
     cdef lanes all
     cdef Far how
-    how.scale = ldexp(1.0, -e)
-    rows_of_lanes(x, pitch, count, size, &how, &all)
-    total_lanes(&all, count, element is double, totals)
+    cdef sums some
+    cdef Py_ssize_t width = (size + WIDTH - 1) // WIDTH * WIDTH, done = 0, k, together
+    cdef int e = steps * p.step, half = e // 2 if e > 1022 or e < -1022 else 0  # as 2^-e may leave the range of double
+    if element is double and p.kind == WHOLE and p.whole == 2 and half == 0:  # the one common case
+        how.scale = ldexp(1.0, -e)
+        rows_of_lanes(x, pitch, count, size, &how, &all)
+        total_lanes(&all, count, True, totals)
+        return
+    while done < count:
+        together = min(count - done, max(1, NEAR // width))
+        for k in range(together):
+            scale(x + (done + k) * pitch, size, power_of_two(splat(half - e)), scaled + k * width)
+            if half:
+                scale(<const double*>scaled + k * width, size, power_of_two(splat(-half)), scaled + k * width)
+        plain_sums(<const double*>scaled, width, together, size, p, 0.0, &some)
+        for k in range(together):
+            totals.hi[done + k] = some.hi[k]
+            totals.lo[done + k] = some.lo[k]
+        done += together
 
 
-cdef inline partial scaled_sum(const element* x, Py_ssize_t size, power p, double plain) noexcept nogil:
-    """The sum over a chunk whose plain sum is out of range: scaled by 2^FAR down or up where that is sure to do, else so that the largest
-    term comes out near 1. Where the largest is NaN, infinite or zero, it is the sum."""
-    cdef double scaled[SCALED]
+cdef int first_steps(double most, power p) noexcept nogil:
+    """How many steps down (up where negative) a sum takes at least to come into the range, ``most`` being the largest |x|, up to CHUNK of
+    which there are."""
+    cdef int e
+    cdef double over, under
+    frexp(most, &e)
+    over = p.p * (e - 1) - OCTAVES
+    under = -p.p * e - OCTAVES - CHUNK_OCTAVES
+    if over >= 0.0:
+        return <int>(over / (p.p * p.step)) + 1
+    return -(<int>(under / (p.p * p.step)) + 1) if under >= 0.0 else 0
+
+
+cdef partial scaled_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
+    """The sum over a chunk whose plain sum is out of range: scaled by as few steps as bring it there; for ANY, so that the largest term is
+    near 1. Where the largest is NaN, infinite or zero, it is the sum."""
     cdef sums some
     cdef partial total
-    cdef int e
+    cdef int steps
     total.hi = largest(x, size)
     total.lo = 0.0
     total.exponent = 0.0
@@ -477,24 +513,19 @@ cdef inline partial scaled_sum(const element* x, Py_ssize_t size, power p, doubl
     if p.kind == ANY:
         total.exponent = any_exponent(total.hi, p, element is double)
         plain_sums(x, 0, 1, size, p, total.exponent, &some)
-    elif p.far:
-        e = FAR if plain > 1.0 else -FAR
-        total.exponent = 2 * e
-        far_sums(x, 0, 1, size, e, &some)
     else:
-        frexp(total.hi, &e)
-        e -= 1
-        if p.kind == HALVES:
-            e -= e & 1  # so that e * p is an integer
-        total.exponent = e * p.p
-        scale(x, size, e, scaled)
-        plain_sums(<const double*>scaled, 0, 1, size, p, 0.0, &some)
+        steps = first_steps(total.hi, p)
+        far_sums(x, 0, 1, size, p, steps, &some)
+        while not LOWEST < some.hi[0] < HIGHEST:
+            steps += 1 if some.hi[0] > 1.0 else -1
+            far_sums(x, 0, 1, size, p, steps, &some)
+        total.exponent = steps * p.step * p.p
     total.hi = some.hi[0]
     total.lo = some.lo[0]
     return total
 
 
-cdef inline void settle(
+cdef void settle(
     const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, const sums* plain, partial* totals
 ) noexcept nogil:
     """From plain sums over chunks to those that count: the same, or scaled ones where they are out of range."""
@@ -504,10 +535,10 @@ cdef inline void settle(
         totals[k].lo = plain.lo[k]
         totals[k].exponent = 0.0
         if not in_range(plain.hi[k], p):
-            totals[k] = scaled_sum(x + k * pitch, size, p, plain.hi[k])
+            totals[k] = scaled_sum(x + k * pitch, size, p)
 
 
-cdef inline partial chunk_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
+cdef partial chunk_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
     """The sum over one chunk."""
     cdef sums plain
     cdef partial total
@@ -516,52 +547,76 @@ cdef inline partial chunk_sum(const element* x, Py_ssize_t size, power p) noexce
     return total
 
 
-cdef inline int guess(double x, power p) noexcept nogil:
-    """The exponent e with which ``far_sums`` is the thing to try first, for chunks that begin with |x|; mostly 0, which is for plain sums.
-    What it says decides how long sums take, and nothing else."""
-    if not p.far or LOWEST < x * x < HIGHEST or not 0.0 < x < INFINITY:
+cdef int guess(const element* x, Py_ssize_t size, power p) noexcept nogil:
+    """With how many steps to try first, for chunks that begin with x; mostly 0, which is for plain sums. What it says decides how long sums
+    take, and nothing else."""
+    cdef double most = magnitude(x, 0)
+    if p.kind >= ANY or not 0.0 < most < INFINITY or first_steps(most, p) == 0:
         return 0
-    return FAR if x > 1.0 else -FAR
+    most = largest(x, size)
+    return first_steps(most, p) if most < INFINITY else 0
 
 
-cdef inline void chunk_sums(
+cdef inline pair sure(power p, int steps) noexcept nogil:
+    """Between which numbers (lo and hi) a sum scaled by so many steps proves that fewer would not do."""
+    cdef pair limits
+    limits.lo = ldexp(HIGHEST, 1 - <int>(p.step * p.p)) if steps > 0 else LOWEST
+    limits.hi = ldexp(LOWEST, <int>(p.step * p.p) - 1) if steps < 0 else HIGHEST
+    return limits
+
+
+cdef void chunk_sums(
     const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, partial* totals
 ) noexcept nogil:
     """The sums of |x|^p over up to ROWS chunks of one size <= CHUNK, ``pitch`` elements apart. A chunk is summed with a scale if its plain
-    sum is out of range; if its scaled sum proves that the plain one is, that need not be known."""
+    sum is out of range; if its scaled sum proves that this is so, and that fewer steps would not do, that need not be known."""
     cdef sums some
-    cdef int k, e
-    cdef double least, most
+    cdef pair limits
+    cdef int k, steps
     if p.kind >= LARGEST:
         for k in range(<int>count):
             totals[k] = folded(x + k * pitch, size, p)
         return
-    e = guess(magnitude(x, 0), p)
-    if e == 0:
+    steps = guess(x, size, p)
+    if steps == 0:
         plain_sums(x, pitch, count, size, p, 0.0, &some)
         settle(x, pitch, count, size, p, &some, totals)
         return
-    far_sums(x, pitch, count, size, e, &some)
-    least = ldexp(HIGHEST, 1 - 2 * FAR) if e > 0 else LOWEST
-    most = ldexp(LOWEST, 2 * FAR - 1) if e < 0 else HIGHEST
+    far_sums(x, pitch, count, size, p, steps, &some)
+    limits = sure(p, steps)
     for k in range(<int>count):
         totals[k].hi = some.hi[k]
         totals[k].lo = some.lo[k]
-        totals[k].exponent = 2 * e
-        if not least < some.hi[k] < most:
+        totals[k].exponent = steps * p.step * p.p
+        if not limits.lo < some.hi[k] < limits.hi:
             totals[k] = chunk_sum(x + k * pitch, size, p)
 
 
-cdef inline void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, element* y) noexcept nogil:
+cdef void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, element* y) noexcept nogil:
     """The norms of up to ROWS planes of a single chunk."""
     cdef sums some
     cdef partial totals[ROWS]
-    if p.kind < LARGEST and guess(magnitude(x, 0), p) == 0:
+    cdef double exponent[ROWS]
+    cdef pair limits
+    cdef Py_ssize_t k
+    cdef int steps = guess(x, size, p)
+    if p.kind < LARGEST and steps == 0:
         plain_sums(x, pitch, count, size, p, 0.0, &some)
-        if all_in_range(&some, count, p):
+        limits.lo, limits.hi = lowest(p), HIGHEST
+        if all_between(&some, count, limits):
             plain_roots(&some, count, p, y)
             return
         settle(x, pitch, count, size, p, &some, totals)
+    elif p.kind < LARGEST:
+        far_sums(x, pitch, count, size, p, steps, &some)
+        if all_between(&some, count, sure(p, steps)):
+            for k in range(ROWS):
+                exponent[k] = steps * p.step * p.p
+            scaled_roots(&some, exponent, p, count)
+            for k in range(count):
+                store(y + k, some.hi[k])
+            return
+        chunk_sums(x, pitch, count, size, p, totals)
     else:
         chunk_sums(x, pitch, count, size, p, totals)
     roots(totals, count, p, y)
@@ -631,7 +686,7 @@ cdef inline void paired_across(
                 accumulate(s, &hi[k * abreast + v], &lo[k * abreast + v], True)
 
 
-cdef inline void across_lanes(
+cdef void across_lanes(
     const element* x, Py_ssize_t step, int abreast, Py_ssize_t size, const way* how, sums* totals
 ) noexcept nogil:
     """The sums of |x|^p over ``abreast`` vectors of planes."""
@@ -662,7 +717,7 @@ cdef inline void across_lanes(
         put(totals.lo + v * WIDTH, lo[v] if paired else splat(0.0))
 
 
-cdef inline void mixed_sums(const element* x, Py_ssize_t size, const way* how, const mixture* mixed, sums* totals) noexcept nogil:
+cdef void mixed_sums(const element* x, Py_ssize_t size, const way* how, const mixture* mixed, sums* totals) noexcept nogil:
     """The sums of |x|^p over all channels of pixels that follow each other."""
     cdef lanes all
     if element is double:
@@ -672,7 +727,7 @@ cdef inline void mixed_sums(const element* x, Py_ssize_t size, const way* how, c
     total_lanes(&all, many(mixed), element is double, totals)
 
 
-cdef inline void across_way(
+cdef void across_way(
     const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, const way* how, sums* totals
 ) noexcept nogil:
     cdef Triple three
@@ -685,7 +740,7 @@ cdef inline void across_way(
         across_lanes(x, step, <int>(count // WIDTH), size, how, totals)
 
 
-cdef inline void across_plain(const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, sums* totals) noexcept nogil:
+cdef void across_plain(const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, sums* totals) noexcept nogil:
     """``plain_sums`` for planes that lie side by side, as many as fill vectors, or 3 or 4 that are all there are; p whole or halves."""
     if p.kind == WHOLE and p.whole == 1:
         across_way(x, step, count, size, &p.first, totals)
@@ -697,7 +752,7 @@ cdef inline void across_plain(const element* x, Py_ssize_t step, Py_ssize_t coun
         across_way(x, step, count, size, &p.rooting, totals)
 
 
-cdef inline void across_settle(
+cdef void across_settle(
     const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, const sums* plain, partial* totals
 ) noexcept nogil:
     """``settle`` for them; ``column`` has room for a chunk."""
@@ -713,7 +768,7 @@ cdef inline void across_settle(
             chunk_sums(<const element*>column, 0, 1, size, p, &totals[k])
 
 
-cdef inline void across_sums(
+cdef void across_sums(
     const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, partial* totals
 ) noexcept nogil:
     """``chunk_sums`` for them."""
@@ -722,15 +777,17 @@ cdef inline void across_sums(
     across_settle(x, step, count, size, p, column, &some, totals)
 
 
-cdef inline void across_norms(
+cdef void across_norms(
     const element* x, Py_ssize_t step, Py_ssize_t count, Py_ssize_t size, power p, element* column, element* y
 ) noexcept nogil:
     """``chunk_norms`` for them."""
     cdef sums some
     cdef partial totals[SIDE]
+    cdef pair limits
     cdef Py_ssize_t k = 0
     across_plain(x, step, count, size, p, &some)
-    if all_in_range(&some, count, p):
+    limits.lo, limits.hi = lowest(p), HIGHEST
+    if all_between(&some, count, limits):
         plain_roots(&some, count, p, y)
         return
     across_settle(x, step, count, size, p, column, &some, totals)
@@ -742,12 +799,12 @@ cdef inline void across_norms(
 # --- planes ------------------------------------------------------------------------------------------------------------------------------
 
 
-cdef inline double shifted(double x, double exponent) noexcept nogil:
+cdef double shifted(double x, double exponent) noexcept nogil:
     """x * 2^exponent for an exponent <= 0 of any size."""
     return ldexp(x, <int>(exponent if exponent > -5000.0 else -5000.0))
 
 
-cdef inline partial add(partial a, partial b, power p) noexcept nogil:
+cdef partial add(partial a, partial b, power p) noexcept nogil:
     """a + b."""
     cdef pair s
     if p.kind >= LARGEST:
@@ -773,7 +830,7 @@ cdef inline partial add(partial a, partial b, power p) noexcept nogil:
     return a
 
 
-cdef inline void plain_roots(sums* all, Py_ssize_t count, power p, element* y) noexcept nogil:
+cdef void plain_roots(sums* all, Py_ssize_t count, power p, element* y) noexcept nogil:
     """y = sums^(1/p), rounded once, for sums in range, up to a whole vector of them."""
     cdef double v[SIDE]
     cdef vector hi, lo
@@ -796,7 +853,7 @@ cdef inline void plain_roots(sums* all, Py_ssize_t count, power p, element* y) n
         store(y + k, v[k])
 
 
-cdef inline void roots(const partial* totals, Py_ssize_t count, power p, element* y) noexcept nogil:
+cdef void roots(const partial* totals, Py_ssize_t count, power p, element* y) noexcept nogil:
     """y = totals^(1/p), rounded once, for any totals; up to ROWS of them."""
     cdef sums plain, scaled
     cdef double exponent[ROWS]
@@ -826,7 +883,7 @@ cdef inline void roots(const partial* totals, Py_ssize_t count, power p, element
             store(y + k, scaled.hi[k])
 
 
-cdef inline void scaled_roots(sums* all, const double* exponent, power p, Py_ssize_t count) noexcept nogil:
+cdef void scaled_roots(sums* all, const double* exponent, power p, Py_ssize_t count) noexcept nogil:
     """The roots of (hi + lo) * 2^exponent, in place of hi."""
     cdef vector hi, lo
     cdef Py_ssize_t k = 0
@@ -837,6 +894,8 @@ cdef inline void scaled_roots(sums* all, const double* exponent, power p, Py_ssi
             put(all.hi + k, times_power(hi + lo, load_double(exponent + k)))
         elif p.kind == WHOLE and p.whole == 2:
             put(all.hi + k, times_power(square_root(hi + lo), load_double(exponent + k) * 0.5))
+        elif p.kind == WHOLE and p.whole == 4:
+            put(all.hi + k, times_power(square_root(square_root(hi + lo)), load_double(exponent + k) * 0.25))
         else:
             put(all.hi + k, any_roots(hi, lo, load_double(exponent + k), p.p))
         k += WIDTH
@@ -848,7 +907,7 @@ cdef inline vector times_power(vector x, vector exponent) noexcept nogil:
     return x * power_of_two(half) * power_of_two(exponent - half)
 
 
-cdef inline vector any_roots(vector hi, vector lo, vector exponent, double p) noexcept nogil:
+cdef vector any_roots(vector hi, vector lo, vector exponent, double p) noexcept nogil:
     """((hi + lo) * 2^exponent)^(1/p) for ordinary hi; 2^u is taken in two halves, as u may be near the ends of the range."""
     cdef pairs u = log2_pairs(hi)
     cdef pairs t = two_sums(exponent, u.hi)
@@ -862,7 +921,7 @@ cdef inline vector any_roots(vector hi, vector lo, vector exponent, double p) no
     return (u.hi + u.lo) * power_of_two(outside)
 
 
-cdef inline double best(partial s, power p) noexcept nogil:
+cdef double best(partial s, power p) noexcept nogil:
     """The norm where there is better than a sum, or where the sum is zero, infinite or NaN."""
     if p.kind == PEAKED and 0.0 < s.hi < INFINITY:
         return s.hi + s.hi * (first(log2(splat(s.lo))) * 0.6931471805599453 / p.p)
