@@ -24,7 +24,7 @@ TREE = ROOT / "build" / ("cython-debug" if DEBUG else "cython")
 table = runpy.run_path(str(KERNELS / "variants.py"))
 variants = [v for v in table["VARIANTS"] if not v.machines or platform.machine() in v.machines]
 
-FLAGS = ["-O3", "-g0", "-Wno-sign-compare", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+FLAGS = ["-O3", "-g0", "-Wno-sign-compare", "-Wno-unused-function", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 if DEBUG:
     FLAGS = [
         "-O1",

@@ -34,6 +34,7 @@ cdef extern from "transpose.h" nogil:
 
 cdef enum:
     LANES = 32  # channels that go together; more than 16, up to which gcc unrolls their loops and spoils the vectors
+    SHARED = 1 << 24  # bytes of all threads' copies beyond which they share one
     NARROW = 24  # pixels in a row that is too short to be worth a loop
     LINE_BYTES = 64  # of the cache
     SIDE_BYTES = 16  # of the squares that are transposed at a time
@@ -277,17 +278,32 @@ cdef void block_boxes(
         memcpy(y + region * stride_y, turned, count * bins * sizeof(key))
 
 
+cdef inline Py_ssize_t tile_size(scene image) noexcept nogil:
+    """Elements of the copy of a block; a table has as many."""
+    return (image.right - image.left) * (image.bottom - image.top) * LANES
+
+
+cdef void lay_out(
+    const key* x, image_layout at, scene image, Py_ssize_t count, key infinity, key* tile, Py_ssize_t part, Py_ssize_t parts
+) noexcept nogil:
+    """Part of the rows of the copy of a block, and of the table that follows it."""
+    cdef scene band = image
+    cdef Py_ssize_t rows = image.bottom - image.top
+    band.top = image.top + rows * part // parts
+    band.bottom = image.top + rows * (part + 1) // parts
+    cdef key* start = tile + (band.top - image.top) * (image.right - image.left) * LANES
+    interleave(x, at, band, count, infinity, start)
+    if image.level:
+        neighbours(start, start + tile_size(image), band)
+
+
 cdef void block(
     const key* x, image_layout at, scene image, boxes all, Py_ssize_t count, key infinity, key* scratch, key* y, Py_ssize_t stride_y
 ) noexcept nogil:
     """One block of ``count`` neighbouring channels of an image."""
-    cdef Py_ssize_t pixels = (image.right - image.left) * (image.bottom - image.top)
     cdef key* tile = scratch + 2 * all.bins_h * all.bins_w * LANES
-    cdef key* table = tile + pixels * LANES
-    interleave(x, at, image, count, infinity, tile)
-    if image.level:
-        neighbours(tile, table, image)
-    block_boxes(tile, table, count, image, all, scratch, y, stride_y)
+    lay_out(x, at, image, count, infinity, tile, 0, 1)
+    block_boxes(tile, tile + tile_size(image), count, image, all, scratch, y, stride_y)
 
 
 # --- choosing --------------------------------------------------------------------------------------------------------------------------
@@ -341,8 +357,10 @@ cdef struct canvas:
 
 
 cdef int maxima(const key* x, image_layout at, canvas size, boxes all, key infinity, key* y, int threads) except -1 nogil:
-    """All boxes of all images. Threads share out blocks of channels."""
-    cdef Py_ssize_t n, item, scratch = size.width, need, stride_y = at.channels * all.bins_h * all.bins_w
+    """All boxes of all images. Threads share out blocks of channels, or go through one together where a copy for each would be more than
+    caches hold."""
+    cdef bint together
+    cdef Py_ssize_t n, item, tile = 0, small = 0, stride_y = at.channels * all.bins_h * all.bins_w
     cdef Py_ssize_t blocks = (at.channels + LANES - 1) // LANES, items = size.images * blocks
     cdef Py_ssize_t parts = (threads + items - 1) // items  # of an image's regions, where there are more threads than blocks
     cdef Py_ssize_t* order = <Py_ssize_t*>malloc((size.regions + size.images + 1) * sizeof(Py_ssize_t))
@@ -354,16 +372,20 @@ cdef int maxima(const key* x, image_layout at, canvas size, boxes all, key infin
         for n in range(size.images):
             scenes[n] = survey(all, order[size.regions + n], order[size.regions + n + 1], at.channels)
             if scenes[n].interleaved:
-                need = (scenes[n].bottom - scenes[n].top) * (scenes[n].right - scenes[n].left) * (2 if scenes[n].level else 1)
-                scratch = max(scratch, (need + 2 * all.bins_h * all.bins_w) * LANES)
-        scratch = (scratch + 2 * LANES - 1) // LANES * LANES  # whole cache lines, and one more between threads
-        room = <key*>malloc(threads * scratch * sizeof(key))
+                tile = max(tile, tile_size(scenes[n]) * (2 if scenes[n].level else 1))
+        small = max(size.width, 2 * all.bins_h * all.bins_w * LANES)
+        small = (small + 2 * LANES - 1) // LANES * LANES  # whole cache lines, and one more between threads
+        together = threads > 1 and threads * tile * sizeof(key) > SHARED
+        room = <key*>malloc((tile + threads * small if together else threads * (tile + small)) * sizeof(key))
     if room != NULL and threads == 1:  # without OpenMP, whose preparations cost more than a small call
         for item in range(items):
             one_block(x, at, scenes, all, blocks, 1, item, infinity, room, y, stride_y)
+    elif room != NULL and together:
+        for item in range(items):
+            block_together(x, at, scenes, all, blocks, item, infinity, room, tile, small, y, stride_y, threads)
     elif room != NULL:
         for item in prange(items * parts, num_threads=threads, schedule="dynamic"):
-            one_block(x, at, scenes, all, blocks, parts, item, infinity, room + threadid() * scratch, y, stride_y)
+            one_block(x, at, scenes, all, blocks, parts, item, infinity, room + threadid() * (tile + small), y, stride_y)
     free(order)
     free(scenes)
     if room == NULL:
@@ -447,20 +469,26 @@ cdef inline bint bounded(const Py_ssize_t* bounds, Py_ssize_t bins, Py_ssize_t s
     return inside
 
 
+cdef inline scene shared_out(scene image, Py_ssize_t part, Py_ssize_t parts) noexcept nogil:
+    """The image with part of its regions."""
+    cdef Py_ssize_t regions = image.last - image.first
+    image.last = image.first + regions * (part + 1) // parts
+    image.first += regions * part // parts
+    return image
+
+
 cdef void one_block(
     const key* x, image_layout at, const scene* scenes, boxes all, Py_ssize_t blocks, Py_ssize_t parts, Py_ssize_t item, key infinity,
     key* scratch, key* y, Py_ssize_t stride_y,
 ) noexcept nogil:
     """Item (image, block of channels, part of the regions), the way its image asks for."""
     cdef scene image = scenes[item // parts // blocks]
-    cdef Py_ssize_t part = item % parts, regions = image.last - image.first
     cdef Py_ssize_t first = item // parts % blocks * LANES
     cdef Py_ssize_t count = min(LANES, at.channels - first), c
     cdef Py_ssize_t bins = all.bins_h * all.bins_w
     x += item // parts // blocks * at.stride_n + first * at.stride_c
     y += first * bins
-    image.last = image.first + regions * (part + 1) // parts
-    image.first += regions * part // parts
+    image = shared_out(image, item % parts, parts)
     if image.first == image.last:
         return
     if image.interleaved and 4 * count >= LANES:
@@ -468,3 +496,25 @@ cdef void one_block(
     else:
         for c in range(count):
             plane_boxes(x + c * at.stride_c, at, image, all, infinity, scratch, y + c * bins, stride_y)
+
+
+cdef void block_together(
+    const key* x, image_layout at, const scene* scenes, boxes all, Py_ssize_t blocks, Py_ssize_t item, key infinity, key* room,
+    Py_ssize_t tile, Py_ssize_t small, key* y, Py_ssize_t stride_y, int threads,
+) noexcept nogil:
+    """Item (image, block of channels): threads share out the rows of its copy first, then its regions. ``room`` is that for the copy, then
+    a small one for each thread."""
+    cdef scene image = scenes[item // blocks]
+    cdef Py_ssize_t first = item % blocks * LANES, count = min(LANES, at.channels - first), parts = 4 * threads, part
+    cdef const key* from_here = x + item // blocks * at.stride_n + first * at.stride_c
+    if image.interleaved and 4 * count >= LANES:
+        for part in prange(parts, num_threads=threads, schedule="dynamic"):
+            lay_out(from_here, at, image, count, infinity, room, part, parts)
+        for part in prange(parts, num_threads=threads, schedule="dynamic"):
+            block_boxes(
+                room, room + tile_size(image), count, shared_out(image, part, parts), all, room + tile + threadid() * small,
+                y + first * all.bins_h * all.bins_w, stride_y
+            )
+    else:
+        for part in prange(parts, num_threads=threads, schedule="dynamic"):
+            one_block(x, at, scenes, all, blocks, parts, item * parts + part, infinity, room + tile + threadid() * small, y, stride_y)
