@@ -10,7 +10,7 @@ class Calls:
         self,
         op: str,
         arrays: tuple[Any, ...],
-        attributes: dict[str, Any],
+        attributes: tuple[Any, ...],
         opset: int | None,
         out: Array | None,
         threads: int | None,

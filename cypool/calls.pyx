@@ -37,8 +37,8 @@ cdef class Calls:
         self.prepare = prepare
         self.prepared = {}
 
-    def run(self, str op, tuple arrays not None, dict attributes, opset, out, threads):
-        """The operator's output."""
+    def run(self, str op, tuple arrays not None, tuple attributes not None, opset, out, threads):
+        """The operator's output; ``attributes`` are names and values in turn."""
         cdef Prepared call
         for array in arrays:
             if type(array) is not np.ndarray:
@@ -60,16 +60,15 @@ cdef class Calls:
             return out
         return y
 
-    cdef Prepared known(self, str op, opset, dict attributes, tuple arrays):
+    cdef Prepared known(self, str op, opset, tuple attributes, tuple arrays):
         """What is known of calls like this one, or will be from now on."""
         cdef Prepared call
         cdef bint kept = True
         cdef list key = [op, opset, type(opset)]
-        for name, value in attributes.items():  # with types, which tell True, 1 and 1.0 apart
+        for value in attributes:  # with types, which tell True, 1 and 1.0 apart
             if isinstance(value, (list, tuple)):
                 value = tuple(value)
                 key.append(tuple([type(element) for element in value]))
-            key.append(name)
             key.append(type(value))
             key.append(value)
         for array in arrays:
@@ -82,7 +81,8 @@ cdef class Calls:
             call, kept = None, False
         if call is None:
             call = Prepared()
-            signature, call.launch = self.prepare(op, opset, attributes, [(array.dtype, array.shape) for array in arrays])
+            named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+            signature, call.launch = self.prepare(op, opset, named, [(array.dtype, array.shape) for array in arrays])
             call.version, call.shape, call.type = signature.version, signature.shape, signature.dtype.num
             for axis, size in enumerate(call.shape):
                 call.sizes[axis] = size

@@ -179,12 +179,13 @@ cdef class lp(Launch):
 
     cdef tuple shape, corner
     cdef double size
-    cdef double p
+    cdef object p, build, rows
 
     def __init__(self, forms, double p):
         [(dtype, self.shape)] = forms
         self.name, _, self.view = element_type(dtype)
         self.p = p
+        self.rows, self.build = chosen.rows[self.name], chosen
         self.size = math.prod(self.shape)
         self.corner = (slice(None), slice(None), *(0,) * (len(self.shape) - 2))
 
@@ -195,7 +196,9 @@ cdef class lp(Launch):
         if self.size == 0:
             y.fill(0)
         elif plain(x, self.view) and plain(y, self.view):  # mostly so, and being quick with it makes small calls quick
-            chosen.rows[self.name](flat(x), self.p, flat(y), count)
+            if self.build is not chosen:
+                self.rows, self.build = chosen.rows[self.name], chosen
+            self.rows(flat(x), self.p, flat(y), count)
         else:
             x, y = _readable(x, self.view), _writable(y, self.view)
             if x.flags.c_contiguous:

@@ -60,7 +60,7 @@ def run(
     >>> y
     array([[[5.]]])
     """
-    return (_run(op, tuple(inputs), dict(attributes or {}), opset, out, threads),)
+    return (_run(op, tuple(inputs), sum((attributes or {}).items(), ()), opset, out, threads),)
 
 
 def _prepare(
@@ -116,7 +116,7 @@ def global_lp_pool(
     array([[[5.00000000e+000],
             [1.41421356e+300]]])
     """
-    return _run("GlobalLpPool", (X,), {"p": p}, opset, out, threads)
+    return _run("GlobalLpPool", (X,), ("p", p), opset, out, threads)
 
 
 def max_roi_pool(
@@ -167,5 +167,5 @@ def max_roi_pool(
     array([[[[27., 31.],
              [59., 63.]]]], dtype=float32)
     """
-    attributes = {"pooled_shape": pooled_shape, "spatial_scale": spatial_scale}
+    attributes = "pooled_shape", pooled_shape, "spatial_scale", spatial_scale
     return _run("MaxRoiPool", (X, rois), attributes, opset, out, threads)

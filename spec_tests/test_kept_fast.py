@@ -134,16 +134,16 @@ def test_calls_alike_are_prepared_once():
     run = calls.Calls(noted).run
     x = np.ones((1, 2, 3), np.float32)
     for _ in range(5):
-        run("GlobalLpPool", (x.copy(),), {"p": 3}, None, None, None)
+        run("GlobalLpPool", (x.copy(),), ("p", 3), None, None, None)
     assert len(prepared) == 1
-    for other in (({"p": 4}, None), ({"p": 3}, 2), ({"p": 3.0}, 1)):
+    for other in ((("p", 4), None), (("p", 3), 2), (("p", 3.0), 1)):
         run("GlobalLpPool", (x,), *other, None, None)
     for array in (x[:, :1], x.astype(np.float64)):
-        run("GlobalLpPool", (array,), {"p": 3}, None, None, None)
+        run("GlobalLpPool", (array,), ("p", 3), None, None, None)
     assert len(prepared) == 6
     for p in range(1, 1400):  # and not without end
-        run("GlobalLpPool", (x,), {"p": p}, None, None, None)
-    run("GlobalLpPool", (x,), {"p": 2}, None, None, None)
+        run("GlobalLpPool", (x,), ("p", p), None, None, None)
+    run("GlobalLpPool", (x,), ("p", 2), None, None, None)
     assert len(prepared) > 1400
 
 
