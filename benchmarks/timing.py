@@ -23,11 +23,11 @@ class Effort:
     turn: float  # seconds that a contestant calls on in one round, at least once
     slow: float  # a call longer than this has no warm-up and only ``slow_rounds`` rounds
     slow_rounds: int
-    pause: float = 0.003  # before a turn, for threads of the one before that still spin
+    pause: float  # before a turn, as threads of the one before spin on for some milliseconds and leave no processor to a second thread
 
 
-QUICK = Effort(rounds=3, turn=0.004, slow=0.05, slow_rounds=1)
-FULL = Effort(rounds=9, turn=0.03, slow=0.25, slow_rounds=3)
+QUICK = Effort(rounds=3, turn=0.004, slow=0.05, slow_rounds=1, pause=0.009)
+FULL = Effort(rounds=9, turn=0.03, slow=0.25, slow_rounds=3, pause=0.02)
 
 SAMPLE = 100e-6
 """Seconds that a sample takes at least; shorter calls are repeated within it."""
