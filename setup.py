@@ -1,7 +1,8 @@
-"""Builds the kernels: every source of cypool/kernels once for each CPU level that ``variants.py`` lists for this machine.
+"""Builds the kernels, every source of cypool/kernels once for each CPU level that ``variants.py`` lists for this machine, and what lies
+before them.
 
 Apart from pyproject.toml because the builds are a product of two tables, and because OpenMP has to be probed for.
-Environment: CYPOOL_DEBUG=1 builds with bounds checks and traps for undefined behaviour; CYPOOL_OPENMP=0 builds without threads.
+Environment: CYPOOL_DEBUG=1 builds kernels with bounds checks and traps for undefined behaviour; CYPOOL_OPENMP=0 builds without threads.
 """
 
 import os
@@ -76,7 +77,12 @@ def extensions() -> list[Extension]:
     ]
     return [
         *cythonize(result, include_path=[str(TREE)], compiler_directives=DIRECTIVES, quiet=True),
-        *cythonize(plain, build_dir=str(TREE), compiler_directives={"language_level": 3, "freethreading_compatible": True}, quiet=True),
+        *cythonize(
+            plain,
+            build_dir=str(TREE.relative_to(ROOT)),
+            compiler_directives={"language_level": 3, "freethreading_compatible": True},
+            quiet=True,
+        ),
     ]
 
 
@@ -101,6 +107,8 @@ class BuildKernels(build_ext):
         """Compile, with as many jobs as there are processors unless told otherwise."""
         if self.openmp_works():
             for extension in self.extensions:
+                if not extension.name.startswith("cypool.kernels."):
+                    continue
                 extension.extra_compile_args.append("-fopenmp")
                 extension.extra_link_args.append("-fopenmp")
         else:

@@ -37,7 +37,7 @@ cdef class Calls:
         self.prepare = prepare
         self.prepared = {}
 
-    def run(self, str op, tuple arrays not None, tuple attributes not None, opset, out, threads):
+    def run(self, op, tuple arrays not None, tuple attributes not None, opset, out, threads):
         """The operator's output; ``attributes`` are names and values in turn."""
         cdef Prepared call
         for array in arrays:
@@ -51,7 +51,9 @@ cdef class Calls:
             y = new(call)
         else:
             plan.check_out(call.version, out, call.shape, arrays[0].dtype)
-            y = new(call) if any([numpy.may_share_memory(out, array) for array in arrays]) else out
+            y = out
+            if type(out) is not np.ndarray or not out.dtype.isnative or any([numpy.may_share_memory(out, array) for array in arrays]):
+                y = new(call)
         if not call.launch.go(arrays, y, threads):
             plan.check_values(call.version, arrays)
             raise AssertionError(f"{call.version.name}: a kernel refused what the version allows")
@@ -60,7 +62,7 @@ cdef class Calls:
             return out
         return y
 
-    cdef Prepared known(self, str op, opset, tuple attributes, tuple arrays):
+    cdef Prepared known(self, op, opset, tuple attributes, tuple arrays):
         """What is known of calls like this one, or will be from now on."""
         cdef Prepared call
         cdef bint kept = True

@@ -155,7 +155,7 @@ cpdef int threads_for(double elements, wish) except -1:
         return min(wish, MOST)
     if elements < 2 * GRAIN:
         return 1
-    return <int>min(<double>available_threads(), elements / GRAIN)
+    return <int>min(<double>available_threads(), elements / GRAIN, <double>MOST)
 
 
 # --- kernels -----------------------------------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ cdef class lp(Launch):
         if self.size == 0:
             y.fill(0)
         elif plain(x, self.view) and plain(y, self.view):  # mostly so, and being quick with it makes small calls quick
-            if self.build is not chosen:
+            if self.build is not chosen:  # only tests change that, and none while others call
                 self.rows, self.build = chosen.rows[self.name], chosen
             self.rows(flat(x), self.p, flat(y), count)
         else:

@@ -224,7 +224,8 @@ def check_out(version: Version, out: Any, shape: tuple[int, ...], dtype: np.dtyp
     if not isinstance(out, np.ndarray):
         raise SpecTypeError(f"{version.name}: out is a {type(out).__name__}, expected a numpy array")
     if out.dtype != dtype:
-        raise SpecTypeError(f"{version.name}: out is {type_name(out.dtype)}, expected {type_name(dtype)}")
+        order = " of another byte order" if type_name(out.dtype) == type_name(dtype) else ""
+        raise SpecTypeError(f"{version.name}: out is {type_name(out.dtype)}{order}, expected {type_name(dtype)}")
     if out.shape != shape:
         raise SpecValueError(f"{version.name}: out has shape {out.shape}, expected {shape}")
     if not out.flags.writeable:

@@ -184,6 +184,13 @@ def test_ranks_up_to_numpys_last():
     assert cypool.global_lp_pool(x.transpose(0, 1, *range(63, 1, -1)), 1).shape == (1, 2, *[1] * 62)
 
 
+def test_the_operator_may_be_any_string_and_nothing_else():
+    assert cypool.run(np.str_("GlobalLpPool"), [X])[0].tolist() == cypool.global_lp_pool(X).tolist()
+    for op in (5, None, ("GlobalLpPool",), "GlobalLPPool"):
+        with pytest.raises(cypool.SpecValueError, match=r"unknown operator .*; there are GlobalLpPool, MaxRoiPool"):
+            cypool.run(op, [X])
+
+
 # --- out ---------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -199,6 +206,24 @@ def test_out_may_lie_anywhere():
     cypool.global_lp_pool(np.concatenate([X, 2 * X]), 1, out=room[:, :, 1:2, 2:3])
     assert room[:, :, 1:2, 2:3].tolist() == expected.tolist()
     assert (np.delete(room.reshape(4, 12), 6, axis=1) == -1).all()
+
+
+@pytest.mark.parametrize("type", [">f2", ">f4", ">f8"])
+def test_out_may_have_a_foreign_byte_order(type):
+    x = np.ones((1, 2, 4, 4), type)
+    room = np.zeros((2, 2, 1, 1), type)
+    assert cypool.global_lp_pool(x, 1, out=room[:1]).tolist() == [[[[16]], [[16]]]]
+    backwards = np.zeros((1, 2, 1, 1), type)[:, ::-1]
+    assert cypool.global_lp_pool(x, 1, out=backwards).tolist() == [[[[16]], [[16]]]]
+    rois = np.array([[0, 0, 0, 3, 3]], type)
+    assert cypool.max_roi_pool((x * 5).astype(type), rois, (1, 1), out=room[1:]).tolist() == [[[[5]], [[5]]]]
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_out_may_be_a_matrix():
+    out = np.matrix([[0.0, 0.0]])
+    assert cypool.global_lp_pool(np.array([[-3.0, 4.0]]), out=out) is out
+    assert out.tolist() == [[3, 4]]
 
 
 def test_out_may_be_the_input():

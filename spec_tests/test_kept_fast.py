@@ -147,5 +147,7 @@ def test_calls_alike_are_prepared_once():
     assert len(prepared) > 1400
 
 
-def test_a_thousand_threads_are_enough():
+def test_a_thousand_threads_are_enough(monkeypatch):
     assert dispatch.threads_for(1 << 40, 1 << 40) == dispatch.MOST
+    monkeypatch.setenv("OMP_NUM_THREADS", "99999999999")
+    assert dispatch.threads_for(1e30, None) == dispatch.MOST

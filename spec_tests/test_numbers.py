@@ -131,6 +131,21 @@ def test_what_a_plane_gives_does_not_depend_on_the_planes_beside_it(build, type,
 
 
 @pytest.mark.parametrize("type", DTYPES)
+@pytest.mark.parametrize("p", [1, 2, 3, 70, 2**50])
+def test_there_is_one_nan(build, type, p):
+    x = np.ones((1, 4, 9000), DTYPES[type])
+    width = 8 * x.itemsize
+    payloads = x.view(f"u{x.itemsize}")
+    infinity = int(np.array(np.inf, x.dtype).view(payloads.dtype))
+    for at, payload in ((0, 1), (5000, 3), (8999, 2)):  # signalling and quiet ones, of either sign
+        payloads[0, :, at] = [infinity | payload, infinity | payload | 1 << (width - 1), infinity | infinity >> 1, infinity - payload]
+    x[0, 3] = 1
+    y = bits(cypool.global_lp_pool(x, p, threads=2))
+    assert len({value.item() for value in y[0, :3].ravel()}) == 1
+    assert np.isnan(cypool.global_lp_pool(x, p)[0, :3].astype(float)).all() and cypool.global_lp_pool(x, p)[0, 3].item() > 0
+
+
+@pytest.mark.parametrize("type", DTYPES)
 @pytest.mark.parametrize("p", [1, 2, 3, 64])
 @pytest.mark.parametrize("channels", [2, 3, 4, 5, 259])
 @pytest.mark.parametrize("size", [(7, 7), (1, 16), (5, 821)])  # a part of a row of lanes, a whole one, a chunk and a little

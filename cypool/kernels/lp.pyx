@@ -137,7 +137,7 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
     """Every plane's norm, y contiguous. Threads share out groups of planes; where those are too few, parts of planes."""
     cdef power p = power_of(exponent, at.size, element is double)
     cdef cut work
-    cdef Py_ssize_t item, items
+    cdef Py_ssize_t item, items, buffer
     cdef partial* sums = NULL
     cdef element* buffers = NULL
     work.chunks = (at.size + CHUNK - 1) // CHUNK
@@ -148,6 +148,7 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
         work.together = min(SIDE, at.channels)
     elif not dense and llabs(at.stride_c) < llabs(at.strides[at.ndim - 1]):
         work.together = min(ROWS, at.channels)
+    buffer = 0 if dense else PITCH * (1 if side_by_side(at, p) else work.together)  # the odd plane, or the whole group
     work.groups = (at.channels + work.together - 1) // work.together
     items = at.images * work.groups
     work.share = work.chunks
@@ -158,7 +159,7 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
     if work.parts > 1:
         sums = <partial*>malloc(at.images * at.channels * work.chunks * sizeof(partial))
     if not dense:
-        buffers = <element*>malloc(threads * work.together * PITCH * sizeof(element))
+        buffers = <element*>malloc(threads * buffer * sizeof(element))
     if (sums == NULL and work.parts > 1) or (buffers == NULL and not dense):
         free(sums)
         free(buffers)
@@ -169,7 +170,7 @@ cdef int norms(const element* x, layout at, bint dense, double exponent, element
             work_item(x, at, work, item, p, buffers, sums, y)
     else:
         for item in prange(items, num_threads=threads, schedule="static"):
-            work_item(x, at, work, item, p, NULL if dense else buffers + threadid() * work.together * PITCH, sums, y)
+            work_item(x, at, work, item, p, NULL if dense else buffers + threadid() * buffer, sums, y)
     if work.parts > 1:
         for item in range(at.images * at.channels):  # next to nothing, and to wake threads again would cost more
             finish(item, work, p, sums, y)

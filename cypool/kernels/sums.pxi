@@ -6,14 +6,14 @@
 # elements; in a chunk, element i belongs to lane i % LANES, and the lanes are added as a tree; chunks are added in their order. CPU levels
 # differ in how many lanes an instruction holds and how chunks are batched, neither of which changes what is added to what.
 #
-# Accuracy. For types narrower than double the terms of p <= 2 are exact in double, and 29 spare bits absorb the rest. For double itself
-# lanes are pairs (a sum and the error of it) and TREE rows of them are added before they go there, so that only the term and this tree
-# round. Chunks are always added as pairs.
+# Accuracy. For types narrower than double the terms of p = 1 and 2 are exact in double, and 29 spare bits absorb the rest. For double
+# itself lanes are pairs (a sum and the error of it) and TREE rows of them are added before they go there, so that only the term and this
+# tree round. Chunks are always added as pairs.
 #
 # Range. A chunk is summed as it is; if the sum leaves [LOWEST, HIGHEST] the chunk, still in cache, is summed again scaled by a power of
 # two. So a sum is (hi + lo) * 2^exponent, and one row near overflow costs nothing to the others.
 
-from libc.math cimport INFINITY, floor, frexp, isfinite, ldexp
+from libc.math cimport INFINITY, NAN, floor, frexp, isfinite, ldexp
 
 from .floats cimport element, magnitude, store
 from .powers cimport exp2, exp2_pairs, log2, log2_pairs, pair, pairs, two_sum, two_sums
@@ -49,7 +49,7 @@ cdef enum:
 cdef extern from *:
     """
     /* Whatever is called ``inline`` here is: what compilers make of the word turns with every change elsewhere, and takes up to half as
-     * long again. So the loops and what stands in them are called that, and nothing else is. */
+     * long again. So the loops and what stands in them are called that, and nothing else is. Helpers of Cython's own are, too. */
     #if defined(__GNUC__)
       #undef CYTHON_INLINE
       #define CYTHON_INLINE inline __attribute__((always_inline))
@@ -412,8 +412,7 @@ cdef void plain_sums(
 
 
 cdef inline double lowest(power p) noexcept nogil:
-    """Above it, what is lost of terms does not count. Floats have their roots to the bit from 2^-100 on, so their sum may do with less than
-    2^-62 of what terms below that can be off."""
+    """Above it, what is lost of terms does not count. Roots of floats below 2^-100 are off by up to 2^-74, CHUNK of them by 2^-62."""
     return LOWEST_ROOTS if p.kind == HALVES and p.whole == 0 else LOWEST
 
 
@@ -525,34 +524,37 @@ cdef partial scaled_sum(const element* x, Py_ssize_t size, power p) noexcept nog
     return total
 
 
-cdef void settle(
-    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, const sums* plain, partial* totals
-) noexcept nogil:
-    """From plain sums over chunks to those that count: the same, or scaled ones where they are out of range."""
-    cdef Py_ssize_t k
-    for k in range(count):
-        totals[k].hi = plain.hi[k]
-        totals[k].lo = plain.lo[k]
-        totals[k].exponent = 0.0
-        if not in_range(plain.hi[k], p):
-            totals[k] = scaled_sum(x + k * pitch, size, p)
-
-
-cdef partial chunk_sum(const element* x, Py_ssize_t size, power p) noexcept nogil:
-    """The sum over one chunk."""
-    cdef sums plain
+cdef partial settled(const element* x, Py_ssize_t size, power p, double hi, double lo) noexcept nogil:
+    """From the plain sum over a chunk to the one that counts: the same, or a scaled one where it is out of range."""
     cdef partial total
-    plain_sums(x, 0, 1, size, p, 0.0, &plain)
-    settle(x, 0, 1, size, p, &plain, &total)
+    if not in_range(hi, p):
+        return scaled_sum(x, size, p)
+    total.hi = hi
+    total.lo = lo
+    total.exponent = 0.0
     return total
 
 
-cdef int guess(const element* x, Py_ssize_t size, power p) noexcept nogil:
-    """With how many steps to try first, for chunks that begin with x; mostly 0, which is for plain sums. What it says decides how long sums
-    take, and nothing else."""
-    cdef double most = magnitude(x, 0)
-    if p.kind >= ANY or not 0.0 < most < INFINITY or first_steps(most, p) == 0:
+cdef void settle(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, const sums* plain, partial* totals
+) noexcept nogil:
+    """The same for chunks ``pitch`` elements apart."""
+    cdef Py_ssize_t k
+    for k in range(count):
+        totals[k] = settled(x + k * pitch, size, p, plain.hi[k], plain.lo[k])
+
+
+cdef int guess(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p) noexcept nogil:
+    """With how many steps to try first; mostly 0, which is for plain sums: for others, the first chunk, one in the middle and the last have
+    to begin with elements that ask for it. What it says decides how long sums take, and nothing else."""
+    cdef Py_ssize_t k
+    cdef double most
+    if p.kind >= ANY:
         return 0
+    for k in range(3):
+        most = magnitude(x, k * (count - 1) // 2 * pitch)
+        if not 0.0 < most < INFINITY or first_steps(most, p) == 0:
+            return 0
     most = largest(x, size)
     return first_steps(most, p) if most < INFINITY else 0
 
@@ -565,49 +567,68 @@ cdef inline pair sure(power p, int steps) noexcept nogil:
     return limits
 
 
+cdef void far_settle(
+    const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, int steps, const sums* far, partial* totals
+) noexcept nogil:
+    """``settle`` from sums that were scaled: one that proves that the plain one is out of range, and that fewer steps would not do, is what
+    counts, and if all do the plain ones need not be known."""
+    cdef sums plain
+    cdef pair limits = sure(p, steps)
+    cdef bint known = False
+    cdef Py_ssize_t k
+    for k in range(count):
+        totals[k].hi = far.hi[k]
+        totals[k].lo = far.lo[k]
+        totals[k].exponent = steps * p.step * p.p
+        if not limits.lo < far.hi[k] < limits.hi:
+            if not known:
+                plain_sums(x, pitch, count, size, p, 0.0, &plain)
+                known = True
+            totals[k] = settled(x + k * pitch, size, p, plain.hi[k], plain.lo[k])
+
+
 cdef void chunk_sums(
     const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, partial* totals
 ) noexcept nogil:
     """The sums of |x|^p over up to ROWS chunks of one size <= CHUNK, ``pitch`` elements apart. A chunk is summed with a scale if its plain
-    sum is out of range; if its scaled sum proves that this is so, and that fewer steps would not do, that need not be known."""
+    sum is out of range."""
     cdef sums some
-    cdef pair limits
-    cdef int k, steps
+    cdef int steps
+    cdef Py_ssize_t k
     if p.kind >= LARGEST:
-        for k in range(<int>count):
+        for k in range(count):
             totals[k] = folded(x + k * pitch, size, p)
         return
-    steps = guess(x, size, p)
+    steps = guess(x, pitch, count, size, p)
     if steps == 0:
         plain_sums(x, pitch, count, size, p, 0.0, &some)
         settle(x, pitch, count, size, p, &some, totals)
-        return
-    far_sums(x, pitch, count, size, p, steps, &some)
-    limits = sure(p, steps)
-    for k in range(<int>count):
-        totals[k].hi = some.hi[k]
-        totals[k].lo = some.lo[k]
-        totals[k].exponent = steps * p.step * p.p
-        if not limits.lo < some.hi[k] < limits.hi:
-            totals[k] = chunk_sum(x + k * pitch, size, p)
+    else:
+        far_sums(x, pitch, count, size, p, steps, &some)
+        far_settle(x, pitch, count, size, p, steps, &some, totals)
 
 
 cdef void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t size, power p, element* y) noexcept nogil:
-    """The norms of up to ROWS planes of a single chunk."""
+    """The norms of up to ROWS planes of a single chunk: ``chunk_sums`` and ``roots``, by vectors where all sums are of one kind."""
     cdef sums some
     cdef partial totals[ROWS]
     cdef double exponent[ROWS]
     cdef pair limits
     cdef Py_ssize_t k
-    cdef int steps = guess(x, size, p)
-    if p.kind < LARGEST and steps == 0:
+    cdef int steps
+    if p.kind >= LARGEST:
+        chunk_sums(x, pitch, count, size, p, totals)
+        roots(totals, count, p, y)
+        return
+    steps = guess(x, pitch, count, size, p)
+    if steps == 0:
         plain_sums(x, pitch, count, size, p, 0.0, &some)
         limits.lo, limits.hi = lowest(p), HIGHEST
         if all_between(&some, count, limits):
             plain_roots(&some, count, p, y)
             return
         settle(x, pitch, count, size, p, &some, totals)
-    elif p.kind < LARGEST:
+    else:
         far_sums(x, pitch, count, size, p, steps, &some)
         if all_between(&some, count, sure(p, steps)):
             for k in range(ROWS):
@@ -616,9 +637,7 @@ cdef void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_s
             for k in range(count):
                 store(y + k, some.hi[k])
             return
-        chunk_sums(x, pitch, count, size, p, totals)
-    else:
-        chunk_sums(x, pitch, count, size, p, totals)
+        far_settle(x, pitch, count, size, p, steps, &some, totals)
     roots(totals, count, p, y)
 
 
@@ -925,4 +944,4 @@ cdef double best(partial s, power p) noexcept nogil:
     """The norm where there is better than a sum, or where the sum is zero, infinite or NaN."""
     if p.kind == PEAKED and 0.0 < s.hi < INFINITY:
         return s.hi + s.hi * (first(log2(splat(s.lo))) * 0.6931471805599453 / p.p)
-    return s.hi
+    return s.hi if s.hi == s.hi else NAN  # one and the same, whichever they were

@@ -32,7 +32,7 @@ cdef struct Third:
 cdef struct Fourth:
     int unused
 
-cdef struct Far:  # p = 2 of elements that are scaled before
+cdef struct Far:  # p = 2 of elements times a scale
     double scale
 
 cdef struct Squaring:

@@ -1,7 +1,7 @@
 /* Vectors of doubles, as wide as the build's instructions: the one thing that neither Cython nor the compiler's own vectoriser gives
  * reliably. With a compiler that has no vector extension a vector is one double, and everything else stays as it is.
  *
- * Each function names the element type it reads; all of them give exact doubles. */
+ * Each function names the element type it reads; all but roots give exact numbers. */
 #ifndef CYPOOL_VECTORS_H
 #define CYPOOL_VECTORS_H
 
@@ -249,7 +249,7 @@ static inline cypool_vector cypool_between(
 #endif
 }
 
-/* The number between low and high that is nearest to x. */
+/* The number between low and high that is nearest to a finite x. */
 static inline cypool_vector cypool_clamped(cypool_vector x, cypool_vector low, cypool_vector high) {
 #if CYPOOL_WIDTH == 8
     return _mm512_min_pd(_mm512_max_pd(x, low), high);
