@@ -467,8 +467,9 @@ cdef void far_sums(
     cdef sums some
     cdef Py_ssize_t width = (size + WIDTH - 1) // WIDTH * WIDTH, done = 0, k, together
     cdef int e = steps * p.step, half = e // 2 if e > 1022 or e < -1022 else 0  # as 2^-e may leave the range of double
-    if element is double and p.kind == WHOLE and p.whole == 2 and half == 0:  # the one common case
+    if element is double and p.kind == WHOLE and p.whole <= 2 and half == 0:  # the common cases
         how.scale = ldexp(1.0, -e)
+        how.square = p.whole == 2
         rows_of_lanes(x, pitch, count, size, &how, &all)
         total_lanes(&all, count, True, totals)
         return

@@ -5,7 +5,7 @@
 from libc.math cimport INFINITY, floor
 
 from .powers cimport exp2_inside, exp2_pairs, log2, log2_pairs, pairs, two_sums
-from .vectors cimport absolute_floats, between, clamped, floats, fused, root, root_rest, splat, square_root, vector, wide
+from .vectors cimport absolute, absolute_floats, between, clamped, floats, fused, root, root_rest, splat, square_root, vector, wide
 
 cdef enum:
     FAR = 680
@@ -32,8 +32,9 @@ cdef struct Third:
 cdef struct Fourth:
     int unused
 
-cdef struct Far:  # p = 2 of elements times a scale
+cdef struct Far:  # p = 1 and 2 of elements times a scale
     double scale
+    bint square
 
 cdef struct Squaring:
     int whole  # p is this
@@ -100,7 +101,7 @@ cdef inline vector raised_vector(vector a, const way* how) noexcept nogil:
         return (a * a) * (a * a)
     elif way is Far:
         a = a * splat(how.scale)
-        return a * a
+        return a * a if how.square else absolute(a)
     elif way is Squaring:
         return times_whole(splat(1.0), a, how.whole)
     else:
