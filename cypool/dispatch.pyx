@@ -195,18 +195,17 @@ cdef class lp(Launch):
         count = threads_for(self.size, threads)
         if self.size == 0:
             y.fill(0)
-        elif plain(x, self.view) and plain(y, self.view):  # mostly so, and being quick with it makes small calls quick
+            return True
+        if not (plain(x, self.view) and plain(y, self.view)):  # mostly they are, and small calls are quick because of it
+            x, y = _readable(x, self.view), _writable(y, self.view)
+        if np.PyArray_IS_C_CONTIGUOUS(x):
             if self.build is not chosen:  # only tests change that, and none while others call
                 self.rows, self.build = chosen.rows[self.name], chosen
             self.rows(flat(x), self.p, flat(y), count)
         else:
-            x, y = _readable(x, self.view), _writable(y, self.view)
-            if x.flags.c_contiguous:
-                chosen.rows[self.name](flat(x), self.p, flat(y), count)
-            else:
-                sizes, strides = coalesced(self.shape, x.strides, x.itemsize)
-                chosen.planes[self.name](x[self.corner], sizes, strides, self.p, flat(y), count)
-            _written(out, y)
+            sizes, strides = coalesced(self.shape, x.strides, x.itemsize)
+            chosen.planes[self.name](x[self.corner], sizes, strides, self.p, flat(y), count)
+        _written(out, y)
         return True
 
 

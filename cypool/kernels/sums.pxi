@@ -561,9 +561,9 @@ cdef int guess(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t 
 
 
 cdef inline pair sure(power p, int steps) noexcept nogil:
-    """Between which numbers (lo and hi) a sum scaled by so many steps proves that fewer would not do."""
+    """Between which numbers (lo and hi) a sum scaled by so many steps is in range, and proves that fewer would not do."""
     cdef pair limits
-    limits.lo = ldexp(HIGHEST, 1 - <int>(p.step * p.p)) if steps > 0 else LOWEST
+    limits.lo = ldexp(HIGHEST, 1 - <int>(p.step * p.p)) if steps > 0 else lowest(p)
     limits.hi = ldexp(LOWEST, <int>(p.step * p.p) - 1) if steps < 0 else HIGHEST
     return limits
 
@@ -614,7 +614,6 @@ cdef void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_s
     cdef sums some
     cdef partial totals[ROWS]
     cdef double exponent[ROWS]
-    cdef pair limits
     cdef Py_ssize_t k
     cdef int steps
     if p.kind >= LARGEST:
@@ -624,8 +623,7 @@ cdef void chunk_norms(const element* x, Py_ssize_t pitch, Py_ssize_t count, Py_s
     steps = guess(x, pitch, count, size, p)
     if steps == 0:
         plain_sums(x, pitch, count, size, p, 0.0, &some)
-        limits.lo, limits.hi = lowest(p), HIGHEST
-        if all_between(&some, count, limits):
+        if all_between(&some, count, sure(p, 0)):
             plain_roots(&some, count, p, y)
             return
         settle(x, pitch, count, size, p, &some, totals)
@@ -803,11 +801,9 @@ cdef void across_norms(
     """``chunk_norms`` for them."""
     cdef sums some
     cdef partial totals[SIDE]
-    cdef pair limits
     cdef Py_ssize_t k = 0
     across_plain(x, step, count, size, p, &some)
-    limits.lo, limits.hi = lowest(p), HIGHEST
-    if all_between(&some, count, limits):
+    if all_between(&some, count, sure(p, 0)):
         plain_roots(&some, count, p, y)
         return
     across_settle(x, step, count, size, p, column, &some, totals)
