@@ -205,7 +205,8 @@ cdef class lp(Launch):
         else:
             sizes, strides = coalesced(self.shape, x.strides, x.itemsize)
             chosen.planes[self.name](x[self.corner], sizes, strides, self.p, flat(y), count)
-        _written(out, y)
+        if y is not out:
+            _written(out, y)
         return True
 
 

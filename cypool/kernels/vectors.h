@@ -83,10 +83,7 @@ typedef __m256 cypool_floats;
 static inline cypool_vector cypool_wide(cypool_floats x) { return _mm512_cvtps_pd(x); }
 static inline cypool_floats cypool_abs_floats(cypool_floats x) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x); }
 static inline cypool_floats cypool_root(cypool_floats x) { return _mm256_sqrt_ps(x); }
-static inline cypool_floats cypool_root_rest(cypool_floats x, cypool_floats r) {
-    __m256 twice = _mm256_add_ps(r, _mm256_add_ps(r, _mm256_set1_ps(0x1p-60f)));
-    return _mm256_div_ps(_mm256_fnmadd_ps(r, r, x), twice);
-}
+static inline cypool_floats cypool_less_square(cypool_floats x, cypool_floats r) { return _mm256_fnmadd_ps(r, r, x); }
 static inline cypool_floats cypool_floats_float(const float* x) { return _mm256_loadu_ps(x); }
 static inline cypool_floats cypool_floats_float16(const uint16_t* x) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)x)); }
 static inline cypool_floats cypool_from_halves(__m128i bits) {
@@ -99,10 +96,7 @@ typedef __m128 cypool_floats;
 static inline cypool_vector cypool_wide(cypool_floats x) { return _mm256_cvtps_pd(x); }
 static inline cypool_floats cypool_abs_floats(cypool_floats x) { return _mm_andnot_ps(_mm_set1_ps(-0.0f), x); }
 static inline cypool_floats cypool_root(cypool_floats x) { return _mm_sqrt_ps(x); }
-static inline cypool_floats cypool_root_rest(cypool_floats x, cypool_floats r) {
-    __m128 twice = _mm_add_ps(r, _mm_add_ps(r, _mm_set1_ps(0x1p-60f)));
-    return _mm_div_ps(_mm_fnmadd_ps(r, r, x), twice);
-}
+static inline cypool_floats cypool_less_square(cypool_floats x, cypool_floats r) { return _mm_fnmadd_ps(r, r, x); }
 static inline cypool_floats cypool_floats_float(const float* x) { return _mm_loadu_ps(x); }
 static inline cypool_floats cypool_floats_float16(const uint16_t* x) { return _mm_cvtph_ps(_mm_loadl_epi64((const __m128i*)x)); }
 static inline cypool_floats cypool_from_halves(__m128i bits) { return _mm_castsi128_ps(_mm_slli_epi32(_mm_cvtepu16_epi32(bits), 16)); }
@@ -139,6 +133,10 @@ static inline cypool_vector cypool_sqrt(cypool_vector a) {
 }
     #endif
   #endif
+#endif
+
+#if CYPOOL_WIDTH > 2
+static inline cypool_floats cypool_root_rest(cypool_floats x, cypool_floats r) { return cypool_less_square(x, r) / (r + (r + 0x1p-60f)); }
 #endif
 
 static inline cypool_vector cypool_splat(double value) {
