@@ -105,7 +105,27 @@ GRAIN = 1 << 15
 MOST = 1024
 """Threads at most, whatever is asked for."""
 
-_forked = False
+FLAGS = 9
+"""The field of /proc/self/stat, as proc(5) counts."""
+
+PF_FORKNOEXEC = 0x40
+"""The flag, from include/linux/sched.h."""
+
+
+def _is_forked_child() -> bool:
+    """Tell whether this process was forked and has executed no program since, as Linux says by a flag of the process.
+
+    A fork before cypool is imported counts as well, since the parent may have run OpenMP through another package.
+    """
+    try:
+        stat = Path("/proc/self/stat").read_bytes()
+        # Field 2 is the program's name in parentheses, and may hold any bytes itself; fields 3 and on follow the last one.
+        return bool(int(stat[stat.rindex(b")") + 1 :].split()[FLAGS - 3]) & PF_FORKNOEXEC)
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+_forked = _is_forked_child()
 
 
 def _after_fork() -> None:

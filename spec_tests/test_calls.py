@@ -1,5 +1,6 @@
 """The functions as people call them: what is taken, what is refused and how, outputs, threads, forks, several callers at once."""
 
+import importlib.util
 import math
 import multiprocessing
 import os
@@ -347,3 +348,57 @@ def test_no_warning_and_no_floating_point_state_is_left_behind():
         y = cypool.global_lp_pool(np.array([[[1e308, 1e308], [np.nan, 1], [5e-324, 0], [np.inf, 1]]]), 1)
         cypool.max_roi_pool(IMAGE, np.array([[0, -3e38, -3e38, 3e38, 3e38]], np.float32), (2, 2), 1e10)
     assert [str(v) for v in y.ravel()] == ["inf", "nan", "5e-324", "inf"]
+OPENMP_SOURCE = """
+int work(void) { int sum = 0;
+#pragma omp parallel for num_threads(2) reduction(+:sum)
+for (int i = 0; i < 1000; i++) sum += i;
+return sum; }
+"""
+
+OPENMP = {"gcc": "import ctypes; ctypes.CDLL(sys.argv[1]).work()"}
+"""Packages that run OpenMP, and a program that makes each of them do so."""
+if importlib.util.find_spec("torch"):
+    OPENMP["torch"] = "import torch; torch.set_num_threads(2); torch.ones(1 << 20).exp().sum()"
+
+FORK_THEN_IMPORT = """
+import os, sys, threading, time
+{work}
+assert "cypool" not in sys.modules
+if pid := os.fork():
+    for _ in range(300):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            sys.exit(os.waitstatus_to_exitcode(status))
+        time.sleep(0.1)
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    sys.exit("the child hangs")
+with open("/proc/self/comm", "w") as comm:
+    comm.write({comm!r})
+import numpy as np, cypool
+from cypool import dispatch
+y = cypool.global_lp_pool(np.ones((2, 64, 128, 128), "f4"), threads=2)
+print(dispatch.threads_for(1 << 30, 4), y.shape, (y == 128).all(), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell who was forked")
+@pytest.mark.parametrize("comm", ["python", "a) S (b", ") R 1 2"])
+@pytest.mark.parametrize("package", OPENMP)
+def test_a_forked_child_that_imports_cypool_itself_works_on_one_thread(package, comm, tmp_path):
+    source, library = tmp_path / "work.c", tmp_path / "work.so"
+    source.write_text(OPENMP_SOURCE)
+    subprocess.run(["cc", "-fopenmp", "-shared", "-fPIC", "-o", library, source], check=True)
+    program = FORK_THEN_IMPORT.format(work=OPENMP[package], comm=comm)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, library], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.stdout, done.returncode) == ("1 (2, 64, 1, 1) True\n", 0), done.stderr
+
+
+def test_a_process_that_was_started_is_no_forked_child():
+    """subprocess forks and executes a program, which ends the danger."""
+    assert python("from cypool import dispatch; print(dispatch.threads_for(1 << 30, 4))").stdout.split() == ["4"]
+
+
