@@ -274,9 +274,10 @@ cdef class box_max(Launch):
         self.real = "float64" if dtype == np.float64 else "float32"
         self.as_it_is = coordinates == self.real and coordinates.isnative
         self.scale = scale
-        self.counts = counts
-        self.size = regions, 1 + 2 * (counts[0] + counts[1])
         self.maxima = maxima(dtype, self.shape, regions, counts)
+        # Rows of the table are checked where there is no output, too; its bins could be more than memory has room for.
+        self.counts = (1, 1) if self.maxima.empty else counts
+        self.size = regions, 1 + 2 * (self.counts[0] + self.counts[1])
 
     cdef bint go(self, tuple arrays, out, threads) except -1:
         x, table = arrays

@@ -29,7 +29,7 @@ def run(
     op:
         ONNX's name of the operator; ``cypool.spec.operators()`` lists them.
     inputs:
-        The operator's inputs in ONNX's order: numpy arrays, or anything numpy can view without a copy (DLPack on the CPU,
+        A list of the operator's inputs in ONNX's order: numpy arrays, or anything numpy can view without a copy (DLPack on the CPU,
         ``__array__``, buffers); bfloat16 as numpy arrays of ml_dtypes' type. Any layout; contiguous ones are fastest.
     attributes:
         By ONNX's names; absent ones, and those given as None, take their default.
@@ -60,7 +60,8 @@ def run(
     >>> y
     array([[[5.]]])
     """
-    return (_run(op, tuple(inputs), sum((attributes or {}).items(), ()), opset, out, threads),)
+    given = plan.attributes_of(op, opset, attributes)
+    return (_run(op, plan.inputs_of(op, opset, inputs), sum(given.items(), ()), opset, out, threads),)
 
 
 def _prepare(

@@ -24,6 +24,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Form = tuple[np.dtype[Any], tuple[int, ...]]
 """Type and shape of an array."""
 
+LARGEST = int(np.iinfo(np.intp).max)
+"""Bytes that an array can have at most."""
+
 NAMES = {"float32": "float", "float64": "double"}
 """ONNX's names of numpy's types where they differ."""
 
@@ -35,6 +38,30 @@ class Signature(NamedTuple):
     attributes: Mapping[str, Any]  # by ONNX's names, defaults filled in, FLOATs rounded to float32 as ONNX stores them
     shape: tuple[int, ...]  # of the output
     dtype: np.dtype[Any]  # of the output, in native byte order
+
+
+def inputs_of(op: str, opset: int | None, inputs: Any) -> tuple[Any, ...]:
+    """Return the inputs of a call as a tuple; SpecTypeError for anything but a list or a tuple.
+
+    An array can be iterated over too, and would be taken apart along its first axis.
+    """
+    if isinstance(inputs, list | tuple):
+        return tuple(inputs)
+    version = spec.resolve(op, opset)
+    names = ", ".join(operand.name for operand in version.inputs)
+    raise SpecTypeError(f"{version.name}: inputs is a {type(inputs).__name__}, expected a list of inputs ({names})")
+
+
+def attributes_of(op: str, opset: int | None, attributes: Any) -> Mapping[str, Any]:
+    """Return the attributes of a call; SpecTypeError for anything but a mapping or None."""
+    if attributes is None:
+        return {}
+    if isinstance(attributes, Mapping):
+        return attributes
+    version = spec.resolve(op, opset)
+    raise SpecTypeError(
+        f"{version.name}: attributes is a {type(attributes).__name__}, expected a dictionary of attributes by name, or None"
+    )
 
 
 def arrays(op: str, opset: int | None, inputs: Sequence[Any]) -> list[Array]:
@@ -55,6 +82,7 @@ def signature(op: str, opset: int | None, attributes: Mapping[str, Any], forms: 
     # Every dimension of an array is a number, so every inferred one is.
     shape: tuple[int, ...] = shapes.infer(version, sizes, checked)[0]  # type: ignore[assignment]
     dtype = dtypes[0]
+    _check_size(version, shape, dtype.itemsize)
     return Signature(version, checked, shape, dtype if dtype.isnative else dtype.newbyteorder("="))
 
 
@@ -81,19 +109,42 @@ def type_name(dtype: np.dtype[Any]) -> str:
 
 def _array(op: str, opset: int | None, place: int, value: Any) -> Array:
     """An array on the memory of ``value``, never a copy."""
-    if isinstance(value, np.ndarray):
-        return np.asarray(value)  # a plain one, as others have a reshape of their own
     try:
-        if hasattr(value, "__dlpack__"):
-            return np.from_dlpack(value)
-        return np.asarray(value) if hasattr(value, "__array__") else np.asarray(memoryview(value))
+        if isinstance(value, np.ndarray):
+            array = value
+        elif hasattr(value, "__dlpack__"):
+            array = np.from_dlpack(value)
+        else:
+            array = np.asanyarray(value) if hasattr(value, "__array__") else np.asarray(memoryview(value))
     except (TypeError, ValueError, BufferError, RuntimeError) as error:
-        version = spec.resolve(op, opset)
-        name = version.inputs[place].name if place < len(version.inputs) else f"input {place}"
         raise SpecTypeError(
-            f"{version.name}: {name} is a {type(value).__name__} that numpy cannot view ({error}); "
+            f"{_operand(op, opset, place)} is a {type(value).__name__} that numpy cannot view ({error}); "
             "expected an array, or what offers __dlpack__ (on the CPU), __array__ or a buffer"
         ) from None
+    if is_masked(array):
+        raise SpecTypeError(
+            f"{_operand(op, opset, place)} is a masked array, and pooling has no masks; "
+            "expected a plain array, such as x.filled(value), or x.data if hidden values count"
+        )
+    return np.asarray(array)  # a plain one, as others have a reshape of their own
+
+
+def _operand(op: str, opset: int | None, place: int) -> str:
+    """Name an input in an error: operator-version and operand."""
+    version = spec.resolve(op, opset)
+    return f"{version.name}: {version.inputs[place].name if place < len(version.inputs) else f'input {place}'}"
+
+
+def is_masked(array: Any) -> bool:
+    """Tell whether some elements may be hidden: numpy's masked arrays, and other libraries' subclasses that have a mask."""
+    return hasattr(type(array), "mask")
+
+
+def _check_size(version: Version, shape: tuple[int, ...], itemsize: int) -> None:
+    """Refuse an output that no array can hold; numpy counts an empty axis as 1."""
+    size = itemsize * math.prod(max(dimension, 1) for dimension in shape)
+    if size > LARGEST:
+        raise SpecValueError(f"{version.name}: the output has shape {shape}, {size} bytes, expected at most {LARGEST} bytes")
 
 
 def _check_types(version: Version, dtypes: Sequence[np.dtype[Any]]) -> None:
@@ -176,7 +227,7 @@ def _within(attribute: Attribute, value: float) -> bool:
 
 def _int(value: Any) -> int:
     """An INT: a real integer that fits 64 bits."""
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool | np.bool_) or is_masked(value):
         raise TypeError
     result = operator.index(value)
     if not -(2**63) <= result < 2**63:
@@ -223,6 +274,8 @@ def check_out(version: Version, out: Any, shape: tuple[int, ...], dtype: np.dtyp
     """``out`` can take the result as it is."""
     if not isinstance(out, np.ndarray):
         raise SpecTypeError(f"{version.name}: out is a {type(out).__name__}, expected a numpy array")
+    if is_masked(out):
+        raise SpecTypeError(f"{version.name}: out is a masked array, and pooling has no masks; expected a plain array, such as out.data")
     if out.dtype != dtype:
         order = " of another byte order" if type_name(out.dtype) == type_name(dtype) else ""
         raise SpecTypeError(f"{version.name}: out is {type_name(out.dtype)}{order}, expected {type_name(dtype)}")

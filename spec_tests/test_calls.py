@@ -79,6 +79,35 @@ REFUSED = [
         "MaxRoiPool-22: rois is double, expected float as X is",
         lambda: cypool.max_roi_pool(IMAGE, ROIS.astype(np.float64), (2, 2)),
     ),
+    (
+        TypeError,
+        "GlobalLpPool-2: inputs is a ndarray, expected a list of inputs (X)",
+        lambda: cypool.run("GlobalLpPool", X, {"p": 2}, opset=18),
+    ),
+    (
+        TypeError,
+        "MaxRoiPool-22: inputs is a Viewed, expected a list",
+        lambda: cypool.run("MaxRoiPool", Viewed(X), {"pooled_shape": (1, 1)}),
+    ),
+    (
+        TypeError,
+        "GlobalLpPool-22: inputs is a memoryview, expected a list of inputs (X)",
+        lambda: cypool.run("GlobalLpPool", memoryview(X)),
+    ),
+    (TypeError, "GlobalLpPool-22: inputs is a dict, expected a list of inputs (X)", lambda: cypool.run("GlobalLpPool", {"X": X})),
+    (TypeError, "GlobalLpPool-22: inputs is a NoneType, expected a list of inputs (X)", lambda: cypool.run("GlobalLpPool", None)),
+    (ValueError, "unknown operator 'GlobalPool'; there are GlobalLpPool", lambda: cypool.run("GlobalPool", X)),
+    (TypeError, "GlobalLpPool-22: attributes is a int, expected a dictionary", lambda: cypool.run("GlobalLpPool", [X], 2)),
+    (
+        ValueError,
+        f"MaxRoiPool-22: the output has shape (1, 1, {2**40}, {2**40}), {4 * 2**80} bytes, expected at most {2**63 - 1} bytes",
+        lambda: cypool.max_roi_pool(IMAGE, ROIS, (2**40, 2**40)),
+    ),
+    (
+        ValueError,
+        f"MaxRoiPool-1: the output has shape (0, 1, {2**63 - 1}, 1), {4 * (2**63 - 1)} bytes, expected at most",
+        lambda: cypool.run("MaxRoiPool", [IMAGE, ROIS[:0]], {"pooled_shape": (2**63 - 1, 1)}, opset=1),
+    ),
 ]
 
 
@@ -87,6 +116,53 @@ def test_refusals_say_what_came_and_what_is_allowed(kind, text, call):
     with pytest.raises(kind, match=re.escape(text)) as caught:
         call()
     assert isinstance(caught.value, cypool.SpecError)
+
+
+class Masked:
+    """Gives a masked array when asked for an array."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ma.masked_invalid(X)
+
+
+class ForeignMasked(np.ndarray):
+    """A subclass with a mask that is not numpy's, as astropy's."""
+
+    @property
+    def mask(self):
+        return np.zeros(self.shape, bool)
+
+
+MASKED = [
+    ("X is a masked array", lambda: cypool.global_lp_pool(np.ma.masked_array(X, X > 3))),
+    ("X is a masked array", lambda: cypool.global_lp_pool(np.ma.masked_array(X))),
+    ("X is a masked array", lambda: cypool.run("GlobalLpPool", [np.ma.masked_array(X, X > 3)])),
+    ("X is a masked array", lambda: cypool.global_lp_pool(Masked())),
+    ("X is a masked array", lambda: cypool.global_lp_pool(X.view(ForeignMasked))),
+    ("rois is a masked array", lambda: cypool.max_roi_pool(IMAGE, np.ma.masked_array(ROIS, True), (1, 1))),
+    ("out is a masked array", lambda: cypool.global_lp_pool(X, out=np.ma.masked_array(np.zeros((1, 2, 1, 1), np.float32)))),
+    ("p is masked_array", lambda: cypool.global_lp_pool(X, np.ma.masked_array(2, True))),
+    ("pooled_shape is masked_array", lambda: cypool.max_roi_pool(IMAGE, ROIS, np.ma.masked_array([2, 2], [0, 1]))),
+]
+
+
+@pytest.mark.parametrize(("text", "call"), MASKED, ids=range(len(MASKED)))
+def test_masked_arrays_are_refused(text, call):
+    with pytest.raises(cypool.SpecTypeError, match=f"(?s)-22: {text}.*expected "):
+        call()
+
+
+def test_an_array_can_hold_the_largest_output_that_is_not_refused():
+    """It is empty: one axis has size 0 and the others count."""
+    largest = (2**63 - 1) // 4
+    assert cypool.max_roi_pool(IMAGE, ROIS[:0], (largest, 1)).shape == np.empty((0, 1, largest, 1), np.float32).shape
+    assert cypool.max_roi_pool(IMAGE[:, :0], ROIS, (1, largest)).shape == (1, 0, 1, largest)
+    with pytest.raises(cypool.SpecValueError, match=re.escape("rois[0, 0] is 1.0, expected an integer from 0 to 0")):
+        cypool.max_roi_pool(IMAGE[:, :0], ROIS + 1, (1, largest))
+    with pytest.raises(ValueError, match="too big"):
+        np.empty((0, 1, largest + 1, 1), np.float32)
+    with pytest.raises(cypool.SpecValueError, match="MaxRoiPool-22: the output has shape"):
+        cypool.max_roi_pool(IMAGE, ROIS[:0], (largest + 1, 1))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
@@ -299,55 +375,6 @@ def test_after_fork_the_child_works_on_one_thread():
         child.kill()
 
 
-def test_calls_from_several_python_threads_are_safe():
-    x = np.random.default_rng(7).standard_normal((8, 16, 60, 60)).astype(np.float32)
-    rois = np.array([[n, 5, 5, 50, 50] for n in range(8)], np.float32)
-    expected = [(cypool.global_lp_pool(x, p).tobytes(), cypool.max_roi_pool(x, rois, (p, p)).tobytes()) for p in (1, 2, 3, 5)]
-    wrong = []
-
-    def work(i):
-        for _ in range(15):
-            p = (1, 2, 3, 5)[i % 4]
-            got = (
-                cypool.global_lp_pool(x, p, threads=1 + i % 3).tobytes(),
-                cypool.max_roi_pool(x, rois, (p, p), threads=1 + i % 3).tobytes(),
-            )
-            if got != expected[i % 4]:
-                wrong.append(i)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-
-
-def test_the_interpreter_lock_is_released_during_work():
-    x = np.ones((1, 1, 30_000_000))
-    span = []
-
-    def work():
-        span.append(time.perf_counter())
-        cypool.global_lp_pool(x, 5, threads=1)
-        span.append(time.perf_counter())
-
-    worker = threading.Thread(target=work)
-    ticks = []
-    worker.start()
-    while worker.is_alive():
-        ticks.append(time.perf_counter())
-        time.sleep(0)
-    start, end = span
-    middle = [tick for tick in ticks if start + (end - start) / 4 < tick < end - (end - start) / 4]
-    assert middle, "nothing ran while the kernel did"
-
-
-def test_no_warning_and_no_floating_point_state_is_left_behind():
-    with np.errstate(all="raise"):
-        y = cypool.global_lp_pool(np.array([[[1e308, 1e308], [np.nan, 1], [5e-324, 0], [np.inf, 1]]]), 1)
-        cypool.max_roi_pool(IMAGE, np.array([[0, -3e38, -3e38, 3e38, 3e38]], np.float32), (2, 2), 1e10)
-    assert [str(v) for v in y.ravel()] == ["inf", "nan", "5e-324", "inf"]
 OPENMP_SOURCE = """
 int work(void) { int sum = 0;
 #pragma omp parallel for num_threads(2) reduction(+:sum)
@@ -402,3 +429,52 @@ def test_a_process_that_was_started_is_no_forked_child():
     assert python("from cypool import dispatch; print(dispatch.threads_for(1 << 30, 4))").stdout.split() == ["4"]
 
 
+def test_calls_from_several_python_threads_are_safe():
+    x = np.random.default_rng(7).standard_normal((8, 16, 60, 60)).astype(np.float32)
+    rois = np.array([[n, 5, 5, 50, 50] for n in range(8)], np.float32)
+    expected = [(cypool.global_lp_pool(x, p).tobytes(), cypool.max_roi_pool(x, rois, (p, p)).tobytes()) for p in (1, 2, 3, 5)]
+    wrong = []
+
+    def work(i):
+        for _ in range(15):
+            p = (1, 2, 3, 5)[i % 4]
+            got = (
+                cypool.global_lp_pool(x, p, threads=1 + i % 3).tobytes(),
+                cypool.max_roi_pool(x, rois, (p, p), threads=1 + i % 3).tobytes(),
+            )
+            if got != expected[i % 4]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_the_interpreter_lock_is_released_during_work():
+    x = np.ones((1, 1, 30_000_000))
+    span = []
+
+    def work():
+        span.append(time.perf_counter())
+        cypool.global_lp_pool(x, 5, threads=1)
+        span.append(time.perf_counter())
+
+    worker = threading.Thread(target=work)
+    ticks = []
+    worker.start()
+    while worker.is_alive():
+        ticks.append(time.perf_counter())
+        time.sleep(0)
+    start, end = span
+    middle = [tick for tick in ticks if start + (end - start) / 4 < tick < end - (end - start) / 4]
+    assert middle, "nothing ran while the kernel did"
+
+
+def test_no_warning_and_no_floating_point_state_is_left_behind():
+    with np.errstate(all="raise"):
+        y = cypool.global_lp_pool(np.array([[[1e308, 1e308], [np.nan, 1], [5e-324, 0], [np.inf, 1]]]), 1)
+        cypool.max_roi_pool(IMAGE, np.array([[0, -3e38, -3e38, 3e38, 3e38]], np.float32), (2, 2), 1e10)
+    assert [str(v) for v in y.ravel()] == ["inf", "nan", "5e-324", "inf"]
