@@ -30,6 +30,7 @@ def page(operator: Operator) -> str:
         f"<!-- Made by `python -m cypool.pages` from cypool/spec/data/{operator.name}.toml, which is the place to edit. -->",
         f"# {operator.name}",
         newest.summary,
+        f"[The operator in the standard](https://onnx.ai/onnx/operators/onnx__{operator.name}.html)",
         _table(("version", "opsets", "element types"), rows),
         "## Examples",
         *(part for example in newest.examples for part in _example(newest, example)),
@@ -55,10 +56,11 @@ def write() -> None:
 
 def _version(version: Version, before: Version | None, known: str) -> Iterator[str]:
     yield f"## {version.name}"
+    yield f"[The standard's own text](https://github.com/onnx/onnx/blob/main/docs/Changelog.md#{version.name})"
     stated = facts(version)
     if version.summary != known:
         yield version.summary
-    fields = [("domain", version.domain), ("opsets", opsets(version))]
+    fields = [("domain", f'{version.domain}, in a model `""`'), ("opsets", opsets(version))]
     fields += [(field, text) for (thing, field), text in stated.items() if thing == "operator" and field != "summary"]
     yield _table(("", ""), fields)
     inputs, outputs = (

@@ -17,6 +17,7 @@ import numpy as np
 from cypool import spec
 from cypool.errors import SpecTypeError, SpecValueError
 from cypool.spec import shapes
+from cypool.spec.limits import allows, default, expected
 from cypool.spec.model import Attribute, AttributeValue, Version
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -78,7 +79,7 @@ def signature(op: str, opset: int | None, attributes: Mapping[str, Any], forms: 
         names = ", ".join(operand.name for operand in version.inputs)
         raise SpecValueError(f"{version.name}: {len(dtypes)} inputs, expected {len(version.inputs)} ({names})")
     _check_types(version, dtypes)
-    checked = _attributes(version, attributes)
+    checked = _attributes(version, attributes, shapes.spatial(version, sizes))
     # Every dimension of an array is a number, so every inferred one is.
     shape: tuple[int, ...] = shapes.infer(version, sizes, checked)[0]  # type: ignore[assignment]
     dtype = dtypes[0]
@@ -89,7 +90,7 @@ def signature(op: str, opset: int | None, attributes: Mapping[str, Any], forms: 
 def check_values(version: Version, inputs: Sequence[Array]) -> None:
     """SpecValueError for the first number in a table that the version does not allow there."""
     for operand, array in zip(version.inputs, inputs, strict=True):
-        for column, rule in enumerate(operand.columns):
+        for column, (_, rule) in enumerate(operand.columns):
             word, _, dimension = rule.partition(" ")
             limit = _size(version, dimension, inputs) if dimension else 0
             fits, expected = COLUMN_RULES[word]
@@ -179,8 +180,8 @@ COLUMN_RULES: dict[str, tuple[Callable[[float, int], bool], str]] = {
 # --- attributes --------------------------------------------------------------------------------------------------------------------------
 
 
-def _attributes(version: Version, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values for all attributes of the version."""
+def _attributes(version: Version, given: Mapping[str, Any], spatial: int | None) -> dict[str, Any]:
+    """Return values for all attributes of the version; ``spatial`` is how many dimensions the star of the inputs has."""
     for name in given:
         if version.attribute(name) is None:
             known = ", ".join(attribute.name for attribute in version.attributes) or "none"
@@ -188,19 +189,19 @@ def _attributes(version: Version, given: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for attribute in version.attributes:
         if given.get(attribute.name) is not None:
-            result[attribute.name] = _attribute(version, attribute, given[attribute.name])
+            result[attribute.name] = _attribute(version, attribute, given[attribute.name], spatial)
         elif attribute.required:
-            raise SpecValueError(f"{version.name}: attribute {attribute.name} is missing, expected {expected(attribute)}")
-        elif attribute.default is not None:
-            result[attribute.name] = attribute.default
+            raise SpecValueError(f"{version.name}: attribute {attribute.name} is missing, expected {expected(attribute, spatial)}")
+        elif (value := default(attribute, spatial)) is not None:
+            result[attribute.name] = value
     return result
 
 
-def _attribute(version: Version, attribute: Attribute, value: Any) -> AttributeValue:
+def _attribute(version: Version, attribute: Attribute, value: Any, spatial: int | None) -> AttributeValue:
     """The value as ONNX would store it."""
 
     def refuse(kind: type[SpecValueError] | type[SpecTypeError]) -> NoReturn:
-        raise kind(f"{version.name}: {attribute.name} is {value!r}, expected {expected(attribute)}")
+        raise kind(f"{version.name}: {attribute.name} is {value!r}, expected {expected(attribute, spatial)}")
 
     element, many = READERS[attribute.type]
     try:
@@ -209,20 +210,10 @@ def _attribute(version: Version, attribute: Attribute, value: Any) -> AttributeV
         refuse(SpecTypeError)
     except ValueError:
         refuse(SpecValueError)
-    if attribute.length is not None and len(read) != attribute.length:
+    found: AttributeValue = read if many else read[0]
+    if not allows(attribute, found, spatial):
         refuse(SpecValueError)
-    if not all(_within(attribute, item) for item in read):
-        refuse(SpecValueError)
-    return read if many else read[0]
-
-
-def _within(attribute: Attribute, value: float) -> bool:
-    """Whether a number keeps the attribute's limits; NaN keeps none."""
-    return (
-        (attribute.minimum is None or value >= attribute.minimum)
-        and (attribute.above is None or value > attribute.above)
-        and not (attribute.finite and not math.isfinite(value))
-    )
+    return found
 
 
 def _int(value: Any) -> int:
@@ -246,25 +237,23 @@ def _float(value: Any) -> float:
     return rounded
 
 
-READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {"INT": (_int, False), "FLOAT": (_float, False), "INTS": (_int, True)}
+def _string(value: Any) -> str:
+    """A STRING: text, or the bytes that ONNX stores it as."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
+    "INT": (_int, False),
+    "FLOAT": (_float, False),
+    "STRING": (_string, False),
+    "INTS": (_int, True),
+    "FLOATS": (_float, True),
+}
 """For each of ONNX's attribute types: how to read an element, and whether it is a list."""
-
-WORDS = {"INT": "an integer", "FLOAT": "a number", "INTS": "integers"}
-
-
-def expected(attribute: Attribute) -> str:
-    """An attribute's values in words.
-
-    >>> expected(Attribute("pooled_shape", "INTS", True, None, "", minimum=1, length=2))
-    '2 integers, each >= 1'
-    """
-    words = [WORDS[attribute.type] if attribute.length is None else f"{attribute.length} {WORDS[attribute.type]}"]
-    limits = [f">= {attribute.minimum:g}"] if attribute.minimum is not None else []
-    limits += [f"> {attribute.above:g}"] if attribute.above is not None else []
-    limits += ["finite"] if attribute.finite else []
-    if limits:
-        words.append(("each " if attribute.type.endswith("S") else "") + " and ".join(limits))
-    return ", ".join(words) if attribute.type.endswith("S") else " ".join(words)
 
 
 # --- the rest ----------------------------------------------------------------------------------------------------------------------------

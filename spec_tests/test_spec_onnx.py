@@ -17,7 +17,7 @@ DIFFERENTIABLE = {CATEGORY.Unknown: None, CATEGORY.Differentiable: True, CATEGOR
 
 def test_the_versions_are_those_of_onnx() -> None:
     assert sorted(VERSIONS) == sorted(HISTORY)
-    assert len(VERSIONS) == 5
+    assert set(spec.operators()) == {schema.name for schema in HISTORY.values()}
 
 
 @pytest.fixture(params=sorted(VERSIONS))
@@ -50,11 +50,25 @@ def test_attributes(pair: tuple[Version, defs.OpSchema]) -> None:
 def test_operands(pair: tuple[Version, defs.OpSchema], side: str) -> None:
     version, schema = pair
     ours, theirs = getattr(version, side), getattr(schema, side)
-    assert [(o.name, o.type, o.differentiable) for o in ours] == [
-        (o.name, o.type_str, DIFFERENTIABLE[o.differentiation_category]) for o in theirs
+    options = defs.OpSchema.FormalParameterOption
+    assert [(o.name, o.type, o.differentiable, o.homogeneous, o.optional) for o in ours] == [
+        (o.name, o.type_str, DIFFERENTIABLE[o.differentiation_category], o.is_homogeneous, o.option == options.Optional) for o in theirs
     ]
-    # The model has no word yet for an operand that may be left out, repeated, or of several types at once.
-    assert all(o.option == defs.OpSchema.FormalParameterOption.Single and o.is_homogeneous and o.min_arity == 1 for o in theirs)
+    # The model has no word for an operand that is repeated.
+    assert all(o.option != options.Variadic and o.min_arity == 1 for o in theirs)
+
+
+def test_numbers_of_inputs_and_outputs(pair: tuple[Version, defs.OpSchema]) -> None:
+    version, schema = pair
+    assert (version.least_inputs, len(version.inputs)) == (schema.min_input, schema.max_input)
+    assert (version.least_outputs, len(version.outputs)) == (schema.min_output, schema.max_output)
+
+
+def test_columns_are_named_as_in_the_text(pair: tuple[Version, defs.OpSchema]) -> None:
+    version, schema = pair
+    for ours, theirs in zip(version.inputs, schema.inputs, strict=True):
+        if ours.columns:
+            assert f"[[{', '.join(name for name, _ in ours.columns)}], ...]" in theirs.description
 
 
 def test_type_constraints(pair: tuple[Version, defs.OpSchema]) -> None:

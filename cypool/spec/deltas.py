@@ -1,122 +1,101 @@
 """Applies what an entry says has changed to the version before it.
 
-The only place that knows the three verbs: ``add`` brings what was not there, ``replace`` puts a whole new record in the place of one that
-was, ``remove`` lists names that go. For a type constraint that is there, ``add`` and ``remove`` list element types.
+The only place that knows the three verbs, and it works on the tables as the file has them, field by field: ``add`` brings
+what was not there, ``replace`` gives a field that was there another value, ``remove`` lists names that go. A list grows and
+shrinks by its elements. What the tables mean is read afterwards, of each version anew.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from cypool.spec import records
-from cypool.spec.model import TypeConstraint
 from cypool.spec.strict import Table
 
 Fields: TypeAlias = dict[str, Any]
-"""A version under construction: the model's field names; collections are dicts by record name."""
+"""A version as the data file would have it, had it been written out whole."""
 
-Constraints: TypeAlias = dict[str, TypeConstraint]
-
-COLLECTIONS: Mapping[str, Callable[[Table, str], dict[str, Any]]] = {
-    "attributes": records.attributes,
-    "inputs": records.operands,
-    "outputs": records.operands,
-    "types": records.constraints,
-}
-
-SINGLES: Mapping[str, Callable[[Table, str], Any]] = {
-    "summary": lambda table, key: table.take(key, str),
-    "function": lambda table, key: table.take(key, bool),
-    "support_level": lambda table, key: table.choice(key, ("common", "experimental")),
-    "deprecated": lambda table, key: table.take(key, bool),
-    "shape_inference": lambda table, key: table.take(key, bool),
-    "inference_gaps": records.gaps,
-}
-
-UNSAID: Mapping[str, Any] = {"attributes": {}, "function": False, "support_level": "common", "deprecated": False, "inference_gaps": ()}
+UNSAID: Mapping[str, Any] = {"attributes": {}, "function": False, "support_level": "common", "deprecated": False, "inference_gaps": []}
 """What a first entry may leave out, and what that means."""
 
 
 def first(entry: Table) -> Fields:
-    """The fields of an operator's first version, which says everything."""
-    readers = {**COLLECTIONS, **SINGLES}
-    return {key: UNSAID[key] if key in UNSAID and key not in entry else read(entry, key) for key, read in readers.items()}
+    """Return the fields of an operator's first version, which says everything."""
+    return {**copy.deepcopy(dict(UNSAID)), **{key: entry.take_any(key) for key in entry}}
 
 
 def changed(before: Fields, entry: Table) -> Fields:
-    """The fields of a later version, from those of the one before; SpecValueError where a verb does not fit them."""
-    after = {key: dict(value) if isinstance(value, dict) else value for key, value in before.items()}
+    """Return the fields of a later version; SpecValueError where a verb does not fit those of the version before."""
+    after = copy.deepcopy(before)
     for verb, apply in (("replace", _replace), ("add", _add), ("remove", _remove)):
         if verb in entry:
             with entry.table(verb) as delta:
+                _write_out_types(before, delta)
                 apply(before, after, delta)
     return after
 
 
+def _write_out_types(before: Fields, delta: Table) -> None:
+    """``types.T = [...]`` is short for ``types.T.allowed = [...]``, where T is there."""
+    if delta.is_table("types"):
+        known = before.get("types", {})
+        types = delta.take("types", dict)
+        delta.put(
+            "types", {name: {"allowed": value} if name in known and isinstance(value, list) else value for name, value in types.items()}
+        )
+
+
+def _walk(before: Fields, after: Fields, delta: Table, leaf: Callable[[Fields, Fields, str, Any, Table], None]) -> None:
+    """Go through a delta beside what it changes; where one of the two is no table, ``leaf`` decides."""
+    for key in delta:
+        if isinstance(before.get(key), dict) and delta.is_table(key):
+            with delta.table(key) as inner:
+                _walk(before[key], after[key], inner, leaf)
+        else:
+            leaf(before, after, key, delta.take_any(key), delta)
+
+
 def _add(before: Fields, after: Fields, delta: Table) -> None:
-    for key, read in COLLECTIONS.items():
-        if key not in delta:
-            continue
-        if key == "types":
-            _widen(before[key], after[key], delta)
-            continue
-        for name, record in read(delta, key).items():
-            if name in before[key]:
-                delta.refuse("is there already; replace it", f"{key}.{name}")
-            after[key][name] = record
+    _walk(before, after, delta, _added)
 
 
-def _widen(before: Constraints, after: Constraints, delta: Table) -> None:
-    """Take in constraints that are new, given whole, and types that are new to one that was there, given as a list."""
-    with delta.table("types") as entries:
-        for name in entries:
-            if name not in before:
-                after[name] = records.constraint(name, entries)
-                continue
-            more = records.element_types(entries, name)
-            if again := set(more) & set(before[name].allowed):
-                entries.refuse(f"{', '.join(sorted(again))} is there already", name)
-            after[name] = dataclasses.replace(after[name], allowed=after[name].allowed + more)
+def _added(before: Fields, after: Fields, key: str, value: Any, place: Table) -> None:
+    if key not in before:
+        after[key] = value
+    elif isinstance(before[key], list) and isinstance(value, list):
+        if again := [item for item in value if item in before[key]]:
+            place.refuse(f"{', '.join(map(str, again))} is there already", key)
+        after[key] = after[key] + value
+    else:
+        place.refuse("is there already; replace it", key)
 
 
 def _replace(before: Fields, after: Fields, delta: Table) -> None:
-    for key, read_all in COLLECTIONS.items():
-        if key in delta:
-            for name, record in read_all(delta, key).items():
-                if name not in before[key]:
-                    delta.refuse("is not there to be replaced; add it", f"{key}.{name}")
-                if record == before[key][name]:
-                    delta.refuse("is what it was", f"{key}.{name}")
-                after[key][name] = record
-    for key, read in SINGLES.items():
-        if key in delta:
-            after[key] = read(delta, key)
-            if after[key] == before[key]:
-                delta.refuse("is what it was", key)
+    _walk(before, after, delta, _replaced)
+
+
+def _replaced(before: Fields, after: Fields, key: str, value: Any, place: Table) -> None:
+    if key not in before:
+        place.refuse("is not there to be replaced; add it", key)
+    if (type(value), value) == (type(before[key]), before[key]):
+        place.refuse("is what it was", key)
+    after[key] = value
 
 
 def _remove(before: Fields, after: Fields, delta: Table) -> None:
-    for key in COLLECTIONS:
-        if key not in delta:
-            continue
-        if key == "types":
-            _narrow(before[key], after[key], delta)
-            continue
-        for name in delta.list_of(key, str):
-            if name not in before[key]:
-                delta.refuse(f"{name!r} is not there to be removed", key)
-            del after[key][name]
+    _walk(before, after, delta, _removed)
 
 
-def _narrow(before: Constraints, after: Constraints, delta: Table) -> None:
-    """Take the listed types out of constraints."""
-    with delta.table("types") as entries:
-        for name in entries:
-            if name not in before:
-                entries.refuse("is not there to be narrowed", name)
-            fewer = records.element_types(entries, name)
-            if unknown := set(fewer) - set(before[name].allowed):
-                entries.refuse(f"{', '.join(sorted(unknown))} is not there to be removed", name)
-            after[name] = dataclasses.replace(after[name], allowed=tuple(t for t in after[name].allowed if t not in fewer))
+def _removed(before: Fields, after: Fields, key: str, value: Any, place: Table) -> None:
+    if key not in before:
+        place.refuse("is not there to be narrowed", key)
+    if not isinstance(value, list) or not isinstance(before[key], dict | list):
+        place.refuse("expected a list of what goes", key)
+    if missing := [item for item in value if item not in before[key]]:
+        place.refuse(f"{', '.join(map(repr, missing))} is not there to be removed", key)
+    after[key] = (
+        [item for item in after[key] if item not in value]
+        if isinstance(before[key], list)
+        else {name: field for name, field in after[key].items() if name not in value}
+    )

@@ -5,10 +5,12 @@ Apart from the model so that documents and the command line say the same, and a 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cypool.spec.model import Attribute, AttributeValue, Operand, TypeConstraint, Version
+from cypool.spec.limits import phrases
+from cypool.spec.model import Attribute, AttributeValue, Operand, TypeConstraint, Version, Windows
 from cypool.spec.shapes import written
 
 
@@ -74,39 +76,48 @@ def _operator(version: Version) -> Iterator[tuple[str, str]]:
     yield "support level", version.support_level
     yield "deprecated", _yes(version.deprecated)
     yield "shape inference", _yes(version.shape_inference)
+    for side, least, operands in (("inputs", version.least_inputs, version.inputs), ("outputs", version.least_outputs, version.outputs)):
+        yield side, str(least) if least == len(operands) else f"{least} to {len(operands)}"
+    if version.windows is not None:
+        yield "windows", ", ".join(_windows(version.windows))
     if version.inference_gaps:
         yield "inference gaps", " ".join(gap.text for gap in version.inference_gaps)
+
+
+def _windows(windows: Windows) -> Iterator[str]:
+    """The attributes that make windows, by their part in it."""
+    if windows.inverse:
+        yield "undone: the output is what they lie in"
+    for field in dataclasses.fields(windows):
+        name = getattr(windows, field.name)
+        if isinstance(name, str):
+            yield f"{field.name.replace('_', ' ')} from {name}"
 
 
 def _attribute(attribute: Attribute) -> Iterator[tuple[str, str]]:
     yield "type", attribute.type
     yield "required", _yes(attribute.required)
-    yield "default", "none" if attribute.default is None else value_in_words(attribute.default)
-    yield "values", ", ".join(_limits(attribute)) or "any"
+    yield "default", _default(attribute)
+    yield "values", ", ".join(phrases(attribute)) or "any"
     yield "text", attribute.doc
 
 
-def _limits(attribute: Attribute) -> Iterator[str]:
-    each = ""
-    if attribute.length is not None:
-        yield f"{attribute.length} of them"
-        each = "each "
-    if attribute.minimum is not None:
-        yield f"{each}{attribute.minimum:g} or more"
-    if attribute.above is not None:
-        yield f"{each}above {attribute.above:g}"
-    if attribute.finite:
-        yield "finite"
-    elif attribute.type.startswith("FLOAT") and (attribute.minimum, attribute.above) != (None, None):
-        yield "infinity too"
+def _default(attribute: Attribute) -> str:
+    if attribute.each is not None:
+        return f"{attribute.each} in each place"
+    return "none" if attribute.default is None else value_in_words(attribute.default)
 
 
 def _operand(operand: Operand) -> Iterator[tuple[str, str]]:
     yield "type", operand.type
     yield "shape", written(operand.shape)
     yield "differentiable", "not said" if operand.differentiable is None else _yes(operand.differentiable)
+    yield "optional", _yes(operand.optional)
+    yield "homogeneous", _yes(operand.homogeneous)
     if operand.columns:
-        yield "columns", ", ".join(operand.columns)
+        yield "columns", ", ".join(f"{name}: {holds}" for name, holds in operand.columns)
+    if operand.holds:
+        yield "holds", operand.holds
     yield "text", operand.doc
 
 

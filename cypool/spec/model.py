@@ -5,18 +5,24 @@ Plain data apart from the loader, so that everything that reads a version (plan,
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
 AttributeValue: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
 
 
+def snake(op: str) -> str:
+    """Return an operator's name in snake case."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", op).lower()
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute of an operator version.
 
-    ``type`` is ONNX's name of it (``INT``, ``FLOAT``, ``INTS``, ``STRING``). The limits are how cypool reads which values are legal; they
-    hold for each element of a list.
+    ``type`` is ONNX's name of it (``INT``, ``FLOAT``, ``INTS``, ``STRING``). The limits are how cypool reads which
+    values are legal (``limits`` judges by them); they hold for each element of a list.
     """
 
     name: str
@@ -27,20 +33,31 @@ class Attribute:
     minimum: float | None = None  # value >= minimum
     above: float | None = None  # value > above
     finite: bool = False  # infinity is refused (NaN always is, where a limit is given)
-    length: int | None = None  # of a list
+    length: int | str | None = None  # of a list; "D", "2 D": as many as the star D* has dimensions, or twice as many
+    each: int | float | None = None  # the default of a list of such a length: that many of this value
+    one_of: tuple[int, ...] | tuple[str, ...] = ()  # the values there are; empty: any
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One input or output: its name, the type constraint it belongs to, its shape rule (see ``shapes``) and what it holds."""
+    """One input or output: its name, the type constraint it belongs to, its shape rule (see ``shapes``) and what it
+    holds."""
 
     name: str
     type: str
     shape: str
     doc: str
     differentiable: bool | None = None  # None: the standard does not say
-    columns: tuple[str, ...] = ()
-    """What each column of a two-dimensional operand may hold: ``finite``, or ``index N``: an integer in [0, N), N a dimension's name."""
+    columns: tuple[tuple[str, str], ...] = ()
+    """The columns of a two-dimensional operand: the name of each and what it may hold, as ``holds`` says it."""
+    holds: str = ""
+    """What every element may be, if the text limits it.
+
+    ``finite``; ``index N``: an integer in [0, N), N a dimension's name; ``index output``: the same for the number of
+    elements of that output; ``shape output``: the elements are the shape of that output.
+    """
+    optional: bool = False  # whether a node may leave it out
+    homogeneous: bool = True  # whether all of a repeated operand are of one type; ONNX states it of every operand
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,21 @@ class TypeConstraint:
     name: str
     allowed: tuple[str, ...]
     doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The attributes that make an operator's windows, by name; ``windows`` has the arithmetic. None: there is no such
+    attribute."""
+
+    kernel: str
+    strides: str | None = None
+    pads: str | None = None
+    auto_pad: str | None = None
+    dilations: str | None = None
+    ceil_mode: str | None = None
+    inverse: bool = False
+    """Whether the input has an element for each window and the output is what the windows lie in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +149,7 @@ class Version:
     examples: tuple[Example, ...]
     rulings: tuple[Ruling, ...]
     inference_gaps: tuple[InferenceGap, ...]
+    windows: Windows | None = None
 
     @property
     def name(self) -> str:
@@ -126,6 +159,20 @@ class Version:
     def attribute(self, name: str) -> Attribute | None:
         """The attribute of that name, or None."""
         return next((a for a in self.attributes if a.name == name), None)
+
+    @property
+    def least_inputs(self) -> int:
+        """The number of inputs that every node has."""
+        return sum(not operand.optional for operand in self.inputs)
+
+    @property
+    def least_outputs(self) -> int:
+        """The number of outputs that every node has."""
+        return sum(not operand.optional for operand in self.outputs)
+
+    def input(self, name: str) -> Operand | None:
+        """The input of that name, or None."""
+        return next((operand for operand in self.inputs if operand.name == name), None)
 
     def constraint(self, name: str) -> TypeConstraint:
         """The type constraint of that name; KeyError where the version has none."""
@@ -146,3 +193,12 @@ class Operator:
     name: str
     domain: str
     versions: tuple[Version, ...]
+
+    @property
+    def snake(self) -> str:
+        """The name in snake case, by which modules and functions of the operator are found.
+
+        >>> Operator("MaxRoiPool", "ai.onnx", ()).snake
+        'max_roi_pool'
+        """
+        return snake(self.name)

@@ -11,63 +11,65 @@ from typing import Any, TypeAlias
 
 from cypool.errors import SpecValueError
 from cypool.spec import shapes
-from cypool.spec.model import Attribute, AttributeValue, Example, InferenceGap, Operand, Reading, Ruling, TypeConstraint
+from cypool.spec.elements import ELEMENTS
+from cypool.spec.limits import LENGTH, is_list
+from cypool.spec.model import Attribute, AttributeValue, Example, InferenceGap, Operand, Reading, Ruling, TypeConstraint, Windows
 from cypool.spec.strict import Table
 
 ATTRIBUTE_TYPES: Mapping[str, type] = {"INT": int, "FLOAT": float, "STRING": str, "INTS": int, "FLOATS": float}
 """ONNX's attribute types that the data may use, and what their values (a list's elements) are in Python."""
 
-ELEMENT_TYPES = frozenset(
-    ["float16", "bfloat16", "float", "double", "bool", "string", "complex64", "complex128"]
-    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-)
-"""ONNX's short names of element types."""
-
 Spanned: TypeAlias = tuple[Example, tuple[int, ...]]
 """An example and the versions it belongs to."""
 
 
-def is_list(attribute_type: str) -> bool:
-    """Whether values of that attribute type are lists."""
-    return attribute_type.endswith("S")
-
-
-def attributes(table: Table, key: str) -> dict[str, Attribute]:
-    """The attributes under a key, by name."""
+def attributes(table: Table, key: str) -> tuple[Attribute, ...]:
+    """The attributes under a key, in order."""
     with table.table(key) as entries:
-        return {name: _attribute(name, entries.table(name)) for name in entries}
+        return tuple(_attribute(name, entries.table(name)) for name in entries)
 
 
-def operands(table: Table, key: str) -> dict[str, Operand]:
-    """The inputs or outputs listed under a key, by name."""
-    found: dict[str, Operand] = {}
-    for entry in table.tables(key, label="name"):
-        operand = _operand(entry)
-        if operand.name in found:
-            entry.refuse("stands there twice")
-        found[operand.name] = operand
+def operands(table: Table, key: str) -> tuple[Operand, ...]:
+    """The inputs or outputs under a key, in order."""
+    with table.table(key) as entries:
+        found = tuple(_operand(name, entries.table(name)) for name in entries)
     if not found:
-        table.refuse("is missing or empty", key)
+        table.refuse("is empty", key)
     return found
 
 
-def constraints(table: Table, key: str) -> dict[str, TypeConstraint]:
-    """The type constraints under a key, by name."""
+def constraints(table: Table, key: str) -> tuple[TypeConstraint, ...]:
+    """The type constraints under a key."""
     with table.table(key) as entries:
-        return {name: constraint(name, entries) for name in entries}
+        return tuple(_constraint(name, entries.table(name)) for name in entries)
 
 
-def constraint(name: str, table: Table) -> TypeConstraint:
-    """The type constraint of that name, given whole."""
-    with table.table(name) as entry:
-        return TypeConstraint(name=name, allowed=element_types(entry, "allowed"), doc=entry.take("doc", str))
+def _constraint(name: str, table: Table) -> TypeConstraint:
+    with table:
+        return TypeConstraint(name=name, allowed=element_types(table, "allowed"), doc=table.take("doc", str))
+
+
+def windows(table: Table, key: str) -> Windows | None:
+    """The attributes that make windows, if the version has such."""
+    if key not in table:
+        return None
+    with table.table(key) as entry:
+        return Windows(
+            kernel=entry.take("kernel", str),
+            strides=entry.maybe("strides", str),
+            pads=entry.maybe("pads", str),
+            auto_pad=entry.maybe("auto_pad", str),
+            dilations=entry.maybe("dilations", str),
+            ceil_mode=entry.maybe("ceil_mode", str),
+            inverse=entry.take("inverse", bool, False),
+        )
 
 
 def element_types(table: Table, key: str) -> tuple[str, ...]:
     """A list of element types, each once."""
     names = table.list_of(key, str)
     for name in names:
-        if name not in ELEMENT_TYPES:
+        if name not in ELEMENTS:
             table.refuse(f"{name!r} is no element type", key)
     if not names or len(set(names)) < len(names):
         table.refuse(f"expected one or more types, each once, got {list(names)}", key)
@@ -133,10 +135,14 @@ def _attribute(name: str, table: Table) -> Attribute:
                 table.refuse(f"expected {kind}, got {came!r}", "default")
             if required:
                 table.refuse("a required attribute has no default", "default")
-        for limit in ("minimum", "above", "finite", "length"):
-            if limit in table and (kind == "STRING" or (limit == "length" and not is_list(kind))):
+        for limit in ("minimum", "above", "finite", "length", "each"):
+            if limit in table and (kind == "STRING" or (limit in ("length", "each") and not is_list(kind))):
                 table.refuse(f"{kind} has no such limit", limit)
-        return Attribute(
+        length = _length(table)
+        each = table.number("each")
+        if each is not None and (required or default is not None or not isinstance(length, str)):
+            table.refuse("stands for the default of a list whose length depends on the rank", "each")
+        attribute = Attribute(
             name=name,
             type=kind,
             required=required,
@@ -145,27 +151,70 @@ def _attribute(name: str, table: Table) -> Attribute:
             minimum=table.number("minimum"),
             above=table.number("above"),
             finite=table.take("finite", bool, False),
-            length=table.maybe("length", int),
+            length=length,
+            each=int(each) if each is not None and kind == "INTS" else each,
+            one_of=_one_of(table, kind),
         )
+        if attribute.one_of and attribute.default is not None and attribute.default not in attribute.one_of:
+            table.refuse(f"{attribute.default!r} is not among them", "one_of")
+        return attribute
 
 
-def _operand(table: Table) -> Operand:
+def _length(table: Table) -> int | str | None:
+    """A number, or ``D`` or ``2 D``."""
+    if "length" not in table:
+        return None
+    length: int | str = table.take_any("length")
+    if type(length) is not int and not (isinstance(length, str) and LENGTH.fullmatch(length)):
+        table.refuse(f"expected a number, 'D' or '2 D', got {length!r}", "length")
+    return length
+
+
+def _one_of(table: Table, kind: str) -> tuple[int, ...] | tuple[str, ...]:
+    """The values there are, each of the attribute's type."""
+    if "one_of" not in table:
+        return ()
+    if kind == "STRING":
+        return table.list_of("one_of", str)
+    if not kind.startswith("INT"):
+        table.refuse(f"{kind} has no such limit", "one_of")
+    return table.list_of("one_of", int)
+
+
+HOLDS = r"finite|index [A-Za-z_]\w*|shape [A-Za-z_]\w*"
+
+
+def _operand(name: str, table: Table) -> Operand:
     with table:
         operand = Operand(
-            name=table.take("name", str),
+            name=name,
             type=table.take("type", str),
             shape=_rule(table, "shape"),
             doc=table.take("doc", str),
             differentiable=table.maybe("differentiable", bool),
-            columns=table.list_of("columns", str, ()),
+            columns=_columns(table),
+            holds=table.take("holds", str, ""),
+            optional=table.take("optional", bool, False),
+            homogeneous=table.take("homogeneous", bool, True),
         )
         rule = shapes.parse(operand.shape)
         if operand.columns and (rule.star or len(rule.fixed) != 2 or rule.fixed[1].what != len(operand.columns)):
             table.refuse(f"{len(operand.columns)} columns do not fit the shape rule {operand.shape!r}", "columns")
-        for column in operand.columns:
-            if not re.fullmatch(r"finite|index [A-Za-z_]\w*", column):
-                table.refuse(f"expected 'finite' or 'index N', got {column!r}", "columns")
+        if operand.holds and not re.fullmatch(HOLDS, operand.holds):
+            table.refuse(f"expected 'finite', 'index N' or 'shape Y', got {operand.holds!r}", "holds")
         return operand
+
+
+def _columns(table: Table) -> tuple[tuple[str, str], ...]:
+    """The columns of a table, by name: what each may hold."""
+    if "columns" not in table:
+        return ()
+    with table.table("columns") as entries:
+        found = tuple((name, entries.take(name, str)) for name in entries)
+    for name, holds in found:
+        if not re.fullmatch(r"finite|index [A-Za-z_]\w*", holds):
+            table.refuse(f"expected 'finite' or 'index N', got {holds!r}", f"columns.{name}")
+    return found
 
 
 def _id(table: Table, key: str) -> str:

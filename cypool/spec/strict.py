@@ -93,6 +93,18 @@ class Table:
             self.refuse(f"expected sizes of 0 or more, got {list(values)}", key)
         return values
 
+    def is_table(self, key: str) -> bool:
+        """Whether a table stands under the key."""
+        return isinstance(self._entries.get(key), dict)
+
+    def put(self, key: str, value: Any) -> None:
+        """Give the key another value, as if the file had it."""
+        self._entries[key] = value
+
+    def at(self, entries: Mapping[str, Any]) -> Table:
+        """Return other entries that stand in this table's place."""
+        return Table(entries, self._file, self._path)
+
     def take_any(self, key: str) -> Any:
         """The key's value, whatever its type; the caller judges it."""
         return self._entries.pop(key)

@@ -70,4 +70,4 @@ def _edges(attribute: Attribute) -> list[AttributeValue]:
         least.append(float(np.nextafter(np.float32(attribute.above), np.float32(np.inf))))
     if attribute.type == "FLOAT" and not attribute.finite:
         least.append(math.inf)
-    return [(edge,) * attribute.length if attribute.length is not None else edge for edge in least]
+    return [(edge,) * attribute.length if isinstance(attribute.length, int) else edge for edge in least]

@@ -63,7 +63,7 @@ def _attribute_faults(version: Version, given: Attributes) -> Iterator[tuple[str
             yield f"{name}-as-{wrong.type.lower()}", f"{name} is of type {wrong.type}", "", {**given, name: wrong}
         for value in _illegal(attribute):
             yield f"{name}-{_words(value)}", f"{name} is {value}", name, {**given, name: TypedValue(attribute.type, value)}
-        if attribute.length is not None:
+        if isinstance(attribute.length, int):
             for length in (attribute.length - 1, attribute.length + 1):
                 many = TypedValue(attribute.type, (_plain(attribute)[0],) * length)
                 yield f"{name}-of-{length}", f"{name} has length {length}", name, {**given, name: many}
@@ -155,7 +155,7 @@ def _column_faults(version: Version, inputs: Inputs, columns: Mapping[str, Seque
         for term, size in zip(parse(operand.shape).fixed, inputs[operand.name].shape, strict=False)
     }
     for operand in version.inputs:
-        for column, (holds, name) in enumerate(zip(operand.columns, columns.get(operand.name, ()), strict=True)):
+        for column, ((_, holds), name) in enumerate(zip(operand.columns, columns.get(operand.name, ()), strict=True)):
             kind, _, dimension = holds.partition(" ")
             wrong: dict[str, float] = {"nan": math.nan, "inf": math.inf, "minus-inf": -math.inf}
             if kind == "index":
