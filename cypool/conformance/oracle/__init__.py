@@ -25,14 +25,18 @@ FLOAT32 = "float32"
 """The reading by which doubles are converted to float first, the same for every operator; it comes first in what it is joined with."""
 
 
-def evaluate(
-    version: Version, inputs: Sequence[Array], attributes: Mapping[str, AttributeValue], reading: str | None = None
-) -> tuple[Array, ...]:
-    """The outputs of one operator version, exact and rounded once to the output type.
+Operand = Array | None
+"""An input; None where an optional one is absent."""
 
-    ``inputs`` in the operator's order; attributes that are left out take the version's defaults. ``reading`` names another reading of
-    one of the silences (see ``computable``), or several (see ``combined``); None is how cypool reads them. Calls that the version does not
-    allow have no answer here: checking is not the oracle's work.
+
+def evaluate(
+    version: Version, inputs: Sequence[Operand], attributes: Mapping[str, AttributeValue], reading: str | None = None
+) -> tuple[Array, ...]:
+    """All outputs of one operator version, optional ones too, exact and rounded once to the output type.
+
+    ``inputs`` in the operator's order, None for an optional one that is absent; attributes that are left out take the version's defaults.
+    ``reading`` names another reading of one of the silences (see ``computable``), or several (see ``combined``); None is how cypool reads
+    them. Calls that the version does not allow have no answer here: checking is not the oracle's work.
     """
     module = _module(version.op)
     if reading is not None and reading not in _known(module):
@@ -43,7 +47,7 @@ def evaluate(
         return _in_float32(version, inputs, attributes, others or None)
     values = {attribute.name: _value(attribute, attributes.get(attribute.name, attribute.default)) for attribute in version.attributes}
     outputs: tuple[Array, ...] = getattr(module, _snake(version.op))(*inputs, **values, reading=reading)
-    return outputs
+    return outputs[: len(version.outputs)]  # a version may lack outputs that later ones have
 
 
 def computable(version: Version) -> dict[str, tuple[str, ...]]:
@@ -61,17 +65,19 @@ def combined(version: Version) -> tuple[str, ...]:
 
 
 def _in_float32(
-    version: Version, inputs: Sequence[Array], attributes: Mapping[str, AttributeValue], reading: str | None
+    version: Version, inputs: Sequence[Operand], attributes: Mapping[str, AttributeValue], reading: str | None
 ) -> tuple[Array, ...]:
     """Doubles as floats on the way in and on the way out; other types have no need of that."""
-    if any(array.dtype != np.float64 for array in inputs):
+    if all(array is None or array.dtype != np.float64 for array in inputs):
         return evaluate(version, inputs, attributes, reading)
-    outputs = evaluate(version, [_as_float32(array) for array in inputs], attributes, reading)
-    return tuple(_as_float32(output).astype(np.float64) for output in outputs)
+    outputs = evaluate(version, [None if array is None else _as_float32(array) for array in inputs], attributes, reading)
+    return tuple(_as_float32(output).astype(np.float64) if output.dtype == np.float32 else output for output in outputs)
 
 
 def _as_float32(array: Array) -> Array:
-    """What is beyond the range of float, infinities too, becomes its largest number."""
+    """What is beyond the range of float, infinities too, becomes its largest number; integers stay."""
+    if array.dtype not in (np.float32, np.float64):
+        return array
     largest = np.finfo(np.float32).max
     return np.clip(array, -largest, largest).astype(np.float32)
 

@@ -1,0 +1,69 @@
+"""The oracle held against ONNX's own node tests of the operators, and against public reports with their right answers."""
+
+import functools
+import importlib
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx.backend.test.case import node
+
+from cypool.conformance.tensors import DTYPES
+
+OPERATORS = {"GlobalMaxPool": 2, "MaxPool": 19}
+"""The operators, and how many node tests ONNX 1.23.2 has of each."""
+
+REPORTED = json.loads(Path(__file__).with_name("data").joinpath("reported_family.json").read_text())["cases"]
+
+
+def function(op):
+    snake = "".join("_" + letter.lower() if letter.isupper() else letter for letter in op).removeprefix("_")
+    return getattr(importlib.import_module(f"cypool.conformance.oracle.{snake}"), snake)
+
+
+def value(attribute):
+    found = onnx.helper.get_attribute_value(attribute)
+    return found.decode() if isinstance(found, bytes) else tuple(found) if isinstance(found, list) else found
+
+
+@functools.cache
+def node_tests(op):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        importlib.import_module(f"onnx.backend.test.case.node.{op.lower()}")
+    one_node = [case for case in node._NodeTestCases if case.model is not None and len(case.model.graph.node) == 1]
+    return {case.name: case for case in one_node if case.model.graph.node[0].op_type == op}
+
+
+@pytest.mark.parametrize("op", sorted(OPERATORS))
+def test_onnx_has_as_many_node_tests_as_are_looked_at(op):
+    assert len(node_tests(op)) >= OPERATORS[op]
+
+
+@pytest.mark.parametrize("op", sorted(OPERATORS))
+def test_the_oracle_meets_the_node_tests_of_onnx(op):
+    for name, case in node_tests(op).items():
+        proto = case.model.graph.node[0]
+        inputs, outputs = case.data_sets[0]
+        got = function(op)(*inputs, **{attribute.name: value(attribute) for attribute in proto.attribute})
+        for ours, theirs in zip(got, outputs, strict=False):
+            assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, name
+            np.testing.assert_allclose(ours, theirs, rtol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("case", [case for case in REPORTED if case["op"] in OPERATORS], ids=lambda case: case["id"])
+def test_reported_inputs_have_their_right_answers(case):
+    def array(record):
+        numbers = np.array([float(number) for number in record["data"]])
+        return numbers.astype(DTYPES[record.get("type", case["type"])]).reshape(record["shape"])
+
+    attributes = {name: tuple(value) if isinstance(value, list) else value for name, value in case["attributes"].items()}
+    if (case["op"], case["opset"]) == ("RoiAlign", 10):
+        attributes["coordinate_transformation_mode"] = "output_half_pixel"
+    outputs = function(case["op"])(*map(array, case["inputs"]), **attributes)
+    for got, expected in zip(outputs, map(array, case["outputs"]), strict=False):
+        assert got.dtype == expected.dtype and got.shape == expected.shape
+        np.testing.assert_array_equal(got, expected)
