@@ -4,19 +4,26 @@ import dataclasses
 from pathlib import Path
 
 import numpy as np
+import pytest
 from all_cases import every, valid
 
+from cypool import spec
 from cypool.conformance import manifest
 from cypool.conformance.tensors import Tensor
 
-MANIFEST = Path(__file__).with_name("data") / "manifest.tsv"
+MANIFEST = Path(__file__).with_name("data") / "manifest"
 
 
-def test_the_manifest_is_that_of_the_cases():
-    found = list(manifest.lines(every()))
-    listed = MANIFEST.read_text(encoding="utf-8").splitlines(keepends=True)
+def test_every_operator_has_a_manifest_and_nothing_else_has():
+    assert sorted(path.name for path in MANIFEST.iterdir()) == [manifest.file_name(op) for op in spec.operators()]
+
+
+@pytest.mark.parametrize("op", spec.operators())
+def test_the_manifest_is_that_of_the_cases(op):
+    found = list(manifest.lines(case for case in every() if case.version.op == op))
+    listed = (MANIFEST / manifest.file_name(op)).read_text(encoding="utf-8").splitlines(keepends=True)
     changed = [line for line in found if line not in set(listed)] + [line for line in listed if line not in set(found)]
-    assert found == listed, f"rewrite it with python -m cypool.conformance.manifest and look at the diff: {changed[:4]}"
+    assert found == listed, f"rewrite it with python -m cypool.conformance.manifest {op} and look at the diff: {changed[:4]}"
 
 
 def test_hashes_see_inputs_attributes_and_outputs_but_not_which_nan_or_zero():

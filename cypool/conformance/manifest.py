@@ -1,7 +1,7 @@
-"""The manifest: every case's id, with hashes of what it asks and of what it expects, one a line.
+"""The manifest: every case's id, with hashes of what it asks and of what it expects, one a line; a file an operator.
 
-Apart from the cases because it is for reviewers: a diff of the file that it writes tells which cases came, went, or changed their mind.
-``python -m cypool.conformance.manifest`` rewrites it, from the top of a clone.
+Apart from the cases because it is for reviewers: a diff of the files that it writes tells which cases came, went, or changed their mind.
+``python -m cypool.conformance.manifest [OPERATOR]...`` rewrites them, from the top of a clone.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from cypool import spec
 from cypool.conformance import cases
 from cypool.conformance.case import Case
 from cypool.conformance.tensors import Tensor
 
-PATH = Path("spec_tests/data/manifest.tsv")
+PATH = Path("spec_tests/data/manifest")
 COLUMNS = ("id", "rulings", "asks", "expects")
 REFUSAL = "a refusal"
 
@@ -56,6 +57,17 @@ def _hash(words: list[str], tensors: Iterable[tuple[Tensor, bytes]]) -> str:
     return digest.hexdigest()[:16]
 
 
+def file_name(op: str) -> str:
+    """What the manifest of an operator is called."""
+    return f"{op}.tsv"
+
+
+def write(directory: Path, ops: Iterable[str]) -> None:
+    """Write the manifest of each of these operators."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for op in ops:
+        (directory / file_name(op)).write_text("".join(lines(cases.generate([op]))), encoding="utf-8", newline="\n")
+
+
 if __name__ == "__main__":
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else PATH
-    path.write_text("".join(lines(cases.generate())), encoding="utf-8", newline="\n")
+    write(PATH, sys.argv[1:] or spec.operators())
