@@ -63,7 +63,6 @@ def test_a_model_gives_what_the_function_gives(case):
 def test_every_cell_of_version_and_type_is_here():
     cells = {(case.version.name, case.type) for case in VALID}
     assert cells == {(version.name, type) for version in spec.versions() for type in version.types[0].allowed}
-    assert len(cells) == 17
 
 
 @pytest.mark.parametrize("case", REPORTED, ids=lambda case: case["id"])
