@@ -86,7 +86,7 @@ def _from_file(path: Path, header: Header, update: bool) -> Listed:
 @functools.cache
 def every_id() -> frozenset[str]:
     """The ids of all cases that there are, at every opset and in every variant."""
-    return frozenset(case.id for case in axes.spread(cases.generate(), every_opset=True, variants=tuple(VARIANTS)))
+    return frozenset(axes.ids(cases.generate(), every_opset=True, variants=tuple(VARIANTS)))
 
 
 def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result]) -> dict[str, Held]:

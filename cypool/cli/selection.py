@@ -6,6 +6,7 @@ Apart from the commands because listing and checking select alike.
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 import click
@@ -30,12 +31,15 @@ def select(
     """
     for op in ops:
         spec.operator(op)
-    found = list(cases.generate(ops or None))
-    known = sorted({case.type for case in found})
+    known = {type for op in ops or spec.operators() for version in spec.operator(op).versions for type in cases.types_of(version)}
     for type in types:
         if type not in known:
-            raise click.UsageError(f"no case of type {type!r}; there are: {', '.join(known)}")
-    found = list(spread(case for case in found if not types or case.type in types))
+            raise click.UsageError(f"no case of type {type!r}; there are: {', '.join(sorted(known))}")
+
+    def wanted(head: str) -> bool:
+        return (not types or head.split("/")[1] in types) and (not globs or any(_may_match(head, glob) for glob in globs))
+
+    found = list(spread(cases.generate(ops or None, wanted)))
     for glob in globs:
         if not any(_matches(case, glob) for case in found):
             raise click.UsageError(f"no case matches {glob!r}, which has to match whole ids: '*nan*' selects those with nan in them")
@@ -43,6 +47,16 @@ def select(
     if not found:
         raise click.UsageError("these options together select no case")
     return found
+
+
+def _may_match(head: str, glob: str) -> bool:
+    """Whether an id that begins with this head may match the glob, by what stands before the glob's first special character.
+
+    >>> [_may_match("MaxRoiPool-1/float/", glob) for glob in ("MaxRoiPool-1/float/odd/*", "*nan*", "MaxRoiPool-2[12]*")]
+    [True, True, False]
+    """
+    literal = re.split(r"[*?[]", glob, maxsplit=1)[0]
+    return literal.startswith(head) or head.startswith(literal)
 
 
 def _matches(case: Case, glob: str) -> bool:

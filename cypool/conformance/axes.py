@@ -6,7 +6,6 @@ first opset; ``…/ramp@21`` the one at opset 21, ``…/ramp@21+symbolic`` a var
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,8 +42,20 @@ def spread(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[
     """Each case at those opsets, plain and in the variants named; an answer is computed once for all of them."""
     for case in cases:
         answer = case.answer and functools.cache(case.answer)
-        for opset in opsets(case.version, every_opset):
-            at = "" if opset == case.version.since_version else f"@{opset}"
-            for variant in ("", *variants):
-                id = f"{case.id}{at}{variant and '+'}{variant}"
-                yield dataclasses.replace(case, id=id, opset=opset, variant=variant, answer=answer)
+        for id, opset, variant in _along(case, every_opset, variants):
+            yield case.at(id, opset, variant, answer)
+
+
+def ids(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[str] = ()) -> Iterator[str]:
+    """The ids of what ``spread`` gives, without making it."""
+    for case in cases:
+        for id, _, _ in _along(case, every_opset, variants):
+            yield id
+
+
+def _along(case: Case, every_opset: bool, variants: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+    """Each id of a case, with its opset and its variant."""
+    for opset in opsets(case.version, every_opset):
+        at = "" if opset == case.version.since_version else f"@{opset}"
+        for variant in ("", *variants):
+            yield f"{case.id}{at}{variant and '+'}{variant}", opset, variant

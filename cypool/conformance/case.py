@@ -5,12 +5,60 @@ The record is apart from the generator (``cases``) so that the runner, the expor
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from cypool.conformance.tensors import Tensor
 from cypool.spec.model import AttributeValue, Version
+
+T = TypeVar("T")
+
+
+class Later(Generic[T]):
+    """A value that is made when it is first asked for, and kept.
+
+    >>> later = Later(lambda: 6 * 7)
+    >>> later.value
+    42
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        """Remember how to make the value."""
+        self._make = make
+
+    @functools.cached_property
+    def value(self) -> T:
+        """The value."""
+        return self._make()
+
+
+class Deferred(Generic[T]):
+    """A field of a dataclass that may be given as a ``Later``; reading the field gives its value."""
+
+    def __init__(self, *default: T) -> None:
+        """Remember the field's default, if there is one."""
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Remember under which name the instance keeps it."""
+        self._name = name
+
+    def __get__(self, instance: object | None, owner: type) -> T:
+        """Return the value; of the class, the default, by which ``dataclass`` finds it: AttributeError where there is none."""
+        if instance is None:
+            if not self._default:
+                raise AttributeError(self._name)
+            return self._default[0]
+        held = instance.__dict__[self._name]
+        value: T = held.value if isinstance(held, Later) else held
+        return value
+
+    def __set__(self, instance: object, value: T | Later[T]) -> None:
+        """Keep the value, or how to make it."""
+        instance.__dict__[self._name] = value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +75,19 @@ class Case:
 
     ``fault`` is None for a valid case; otherwise a word or two for the one thing that is wrong, and a runtime must refuse.
     ``rulings`` names the rulings that the case turns on (none: the text alone decides) and ``alternatives`` those of their other readings
-    that the oracle can compute. ``answer`` computes outputs on demand, so that listing cases costs no arithmetic: given None as cypool
-    reads the standard, given a reading's name as that reading has it.
+    that the oracle can compute. Those two and the inputs may be given as a ``Later``: most cases are only looked at by their ids, and then
+    nothing is drawn. ``answer`` computes outputs on demand: given None as cypool reads the standard, given a reading's name as that reading
+    has it.
     """
 
     id: str  # GlobalLpPool-22/bfloat16/rank4/p3/mixed-signs
     version: Version
     type: str  # the element type under test, ONNX's short name
-    inputs: tuple[Tensor, ...]
-    attributes: tuple[tuple[str, TypedValue], ...]
+    inputs: Deferred[tuple[Tensor, ...]] = Deferred()
+    attributes: tuple[tuple[str, TypedValue], ...] = ()
     tags: frozenset[str] = frozenset()
-    rulings: tuple[str, ...] = ()
-    alternatives: tuple[str, ...] = ()
+    rulings: Deferred[tuple[str, ...]] = Deferred(())
+    alternatives: Deferred[tuple[str, ...]] = Deferred(())
     fault: str | None = None
     answer: Callable[[str | None], tuple[Tensor, ...]] | None = field(default=None, repr=False, compare=False)
     opset: int | None = None  # of the model; None: the version's first
@@ -55,3 +104,9 @@ class Case:
     def readings(self) -> dict[str, tuple[Tensor, ...]]:
         """What each computable other reading gives, by its name."""
         return {} if self.answer is None else {name: self.answer(name) for name in self.alternatives}
+
+    def at(self, id: str, opset: int, variant: str, answer: Callable[[str | None], tuple[Tensor, ...]] | None) -> Case:
+        """The same case in another model; ``dataclasses.replace`` would read, and so make, what is to be made later."""
+        other = copy.copy(self)
+        other.__dict__.update(id=id, opset=opset, variant=variant, answer=answer)
+        return other

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from cypool.conformance import oracle
 from cypool.conformance.case import Case
 from cypool.conformance.compare import CONFORMS, Judgement
 from cypool.conformance.excerpt import Excerpt
@@ -187,8 +188,9 @@ def rulings(cases: Iterable[Case]) -> dict[str, tuple[Ruling, ...]]:
 
 
 def computed(cases: Iterable[Case]) -> tuple[str, ...]:
-    """The readings whose answers are known for any of these cases, in alphabetical order."""
-    return tuple(sorted({name for case in cases for name in case.alternatives}))
+    """The readings whose answers are known for cases of these versions, in alphabetical order."""
+    versions = dict.fromkeys(case.version for case in cases)
+    return tuple(sorted({name for version in versions for names in oracle.computable(version).values() for name in names}))
 
 
 def end(results: int) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 from cypool import spec
 from cypool.conformance import oracle
-from cypool.conformance.case import Case, TypedValue
+from cypool.conformance.case import Case, Later, TypedValue
 from cypool.conformance.cases.attributes import regimes, some
 from cypool.conformance.cases.covering import Axes, Choice, Constraint, covering, pairs
 from cypool.conformance.cases.draws import Array, Draws
@@ -25,23 +25,36 @@ from cypool.conformance.tensors import DTYPES, Tensor
 from cypool.spec.model import AttributeValue, Version
 
 
-def generate(ops: Iterable[str] | None = None) -> Iterator[Case]:
+def generate(ops: Iterable[str] | None = None, wanted: Callable[[str], bool] = lambda head: True) -> Iterator[Case]:
     """The cases of some operators, or of all: by version, the valid ones first. The same ones in the same order, always.
+
+    ``wanted`` is given the head of ids, such as ``GlobalLpPool-2/float/``; what it does not want is not made.
 
     >>> next(generate(["GlobalLpPool"])).id
     'GlobalLpPool-1/float16/rank2/p-absent/ramp'
+    >>> {case.version.name for case in generate(wanted=lambda head: head == "MaxRoiPool-1/double/")}
+    {'MaxRoiPool-1'}
     """
     for op in spec.operators() if ops is None else ops:
         for version in spec.operator(op).versions:
-            yield from valid(version)
-            yield from invalid(version)
+            types = [type for type in types_of(version) if wanted(f"{version.name}/{type}/")]
+            yield from valid(version, types)
+            for type in types:
+                yield from invalid(version, type)
 
 
-def valid(version: Version) -> Iterator[Case]:
-    """The valid cases of a version."""
-    axes, groups, constraints = plan(version)
-    for choice in covering(axes, groups, constraints, SPARING):
-        yield _valid_case(version, choice)
+def types_of(version: Version) -> tuple[str, ...]:
+    """The element types that a version's cases are about: those that its first input may have."""
+    return version.types[0].allowed
+
+
+def valid(version: Version, types: Collection[str] | None = None) -> Iterator[Case]:
+    """The valid cases of a version, or those of some types."""
+    if types is None or types:
+        axes, groups, constraints = plan(version)
+        for choice in covering(axes, groups, constraints, SPARING):
+            if types is None or choice["type"] in types:
+                yield _valid_case(version, choice)
 
 
 def plan(version: Version) -> tuple[Axes, list[tuple[str, ...]], list[Constraint]]:
@@ -49,7 +62,7 @@ def plan(version: Version) -> tuple[Axes, list[tuple[str, ...]], list[Constraint
     module = _module(version.op)
     attributes = _regimes(version)
     axes = {
-        "type": version.types[0].allowed,
+        "type": types_of(version),
         "shape": legal(version.inputs[0].shape),
         **{name: list(labels) for name, labels in attributes.items()},
         **module.AXES,
@@ -62,47 +75,51 @@ def _valid_case(version: Version, choice: Choice) -> Case:
     id = "/".join((version.name, *choice.values()))
     given = {name: value for name, labels in _regimes(version).items() if (value := labels[choice[name]]) is not None}
     filled = _filled(version, given)
-    arrays = module.inputs(choice, filled, DTYPES[choice["type"]], Draws(id))
-    rulings = module.rulings(choice, arrays, filled)
-    computable = oracle.computable(version)
+    arrays = Later(lambda: module.inputs(choice, filled, DTYPES[choice["type"]], Draws(id)))
+    rulings: Later[tuple[str, ...]] = Later(lambda: tuple(module.rulings(choice, arrays.value, filled)))
     return Case(
         id,
         version,
         choice["type"],
-        _tensors(version, arrays),
+        Later(lambda: _tensors(version, arrays.value)),
         tuple((a.name, TypedValue(a.type, given[a.name])) for a in version.attributes if a.name in given),
         frozenset(choice.values()),
-        tuple(rulings),
-        tuple(reading for ruling in rulings for reading in computable.get(ruling, ())),
-        answer=functools.partial(_answer, version, arrays, given),
+        rulings,
+        Later(lambda: alternatives(version, rulings.value)),
+        answer=lambda reading: _answer(version, arrays.value, given, reading),
     )
 
 
-def invalid(version: Version) -> Iterator[Case]:
-    """The invalid cases of a version: a plain valid one with one fault in it."""
+def alternatives(version: Version, rulings: Iterable[str]) -> tuple[str, ...]:
+    """The other readings of these rulings that the oracle can compute."""
+    computable = oracle.computable(version)
+    return tuple(reading for ruling in rulings for reading in computable.get(ruling, ()))
+
+
+def invalid(version: Version, type: str) -> Iterator[Case]:
+    """The invalid cases of a version and type: a plain valid one with one fault in it."""
     module = _module(version.op)
-    for type in version.types[0].allowed:
-        attributes = {a.name: TypedValue(a.type, some(a)) for a in version.attributes if a.required}
-        id = f"{version.name}/{type}/invalid"
-        arrays = module.inputs(
-            {**module.PLAIN, "type": type},
-            _filled(version, {name: typed.value for name, typed in attributes.items()}),
-            DTYPES[type],
-            Draws(id),
+    attributes = {a.name: TypedValue(a.type, some(a)) for a in version.attributes if a.required}
+    id = f"{version.name}/{type}/invalid"
+    arrays = module.inputs(
+        {**module.PLAIN, "type": type},
+        _filled(version, {name: typed.value for name, typed in attributes.items()}),
+        DTYPES[type],
+        Draws(id),
+    )
+    plain = dict(zip((operand.name for operand in version.inputs), arrays, strict=True))
+    for fault in faults(version, type, plain, attributes, module.COLUMNS):
+        ruling = module.FAULTS.get(fault.place)
+        yield Case(
+            f"{id}/{fault.label}",
+            version,
+            type,
+            tuple(Tensor.of(name, array) for name, array in fault.inputs.items()),
+            tuple(fault.attributes.items()),
+            frozenset({"invalid", fault.label}),
+            () if ruling is None else (ruling,),
+            fault=fault.text,
         )
-        plain = dict(zip((operand.name for operand in version.inputs), arrays, strict=True))
-        for fault in faults(version, type, plain, attributes, module.COLUMNS):
-            ruling = module.FAULTS.get(fault.place)
-            yield Case(
-                f"{id}/{fault.label}",
-                version,
-                type,
-                tuple(Tensor.of(name, array) for name, array in fault.inputs.items()),
-                tuple(fault.attributes.items()),
-                frozenset({"invalid", fault.label}),
-                () if ruling is None else (ruling,),
-                fault=fault.text,
-            )
 
 
 def _answer(
