@@ -74,7 +74,7 @@ def _index(place: tuple[int, ...], shape: tuple[int, ...], storage_order: int, r
 
 
 READINGS = (
-    *windows.READINGS,
+    *(name for name in windows.READINGS if name != "negative-toward-zero"),  # nobody does that to maxima
     *("lowest-finite", "nan", "zero"),
     *("never", "only-first", "lowest-start"),
     *("last-nan", "per-plane", "whole-column-major", "transposed"),
