@@ -19,7 +19,9 @@ from cypool.conformance import axes, corpus, refusals, runner, verify
 from cypool.conformance.case import Case
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.records import Result
-from cypool.spec.shapes import infer
+from cypool.spec.model import REFUSABLE_WINDOWS
+from cypool.spec.shapes import bind
+from cypool.spec.windows import Axis
 
 FAKES = Path(__file__).with_name("fakes")
 sys.path.append(str(FAKES))
@@ -98,7 +100,28 @@ def test_readings_refuse_inputs_that_there_are_in_shapes_that_the_version_has() 
     for version in spec.versions():
         for name, rule in [pair for ruling in version.rulings for reading in ruling.readings for pair in reading.refuses]:
             assert name in [operand.name for operand in version.inputs]
-            assert infer(version, [(1,) * len(rule.split())], {})
+            assert bind(version, [(1,) * len(rule.split())])
+
+
+@pytest.mark.parametrize(
+    ("kind", "auto_pad", "axis", "refused"),
+    [
+        ("pads-reach-kernel", "NOTSET", Axis(5, 8, -2, 1, 2, 1, 7), True),
+        ("pads-reach-kernel", "NOTSET", Axis(5, 7, -2, 1, 2, 2, 6), True),  # dilations do not count
+        ("pads-reach-kernel", "NOTSET", Axis(5, 7, 0, 1, 2, 1, 7), True),
+        ("pads-reach-kernel", "NOTSET", Axis(5, 6, -1, 1, 2, 1, 6), False),
+        ("pads-reach-kernel", "SAME_UPPER", Axis(6, 6, -2, 1, 2, 5, 9), False),  # not given as pads
+        ("kernel-beyond-input", "NOTSET", Axis(3, 0, 0, 1, 4, 1, 3), True),
+        ("kernel-beyond-input", "NOTSET", Axis(3, 0, 0, 1, 2, 3, 3), True),
+        ("kernel-beyond-input", "NOTSET", Axis(3, 1, -1, 1, 4, 1, 3), False),
+        ("cropped", "SAME_LOWER", Axis(9, 3, 0, 3, 1, 1, 9), True),
+        ("cropped", "SAME_LOWER", Axis(9, 3, 0, 3, 3, 1, 9), False),
+        ("cropped", "VALID", Axis(9, 3, 0, 3, 1, 1, 9), False),
+    ],
+)
+def test_windows_that_a_reading_may_refuse(kind: str, auto_pad: str, axis: Axis, refused: bool) -> None:
+    assert refusals.REFUSED_WINDOWS[kind](axis, auto_pad.startswith("SAME")) == refused
+    assert set(refusals.REFUSED_WINDOWS) == set(REFUSABLE_WINDOWS)
 
 
 def test_what_a_harness_refused_is_settled_by_what_it_wrote_of_the_other(tmp_path: Path) -> None:

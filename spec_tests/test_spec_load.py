@@ -93,7 +93,13 @@ BROKEN = {
     "unknown key in an attribute": ("above = 0,", "over = 0,", r"version\[1\]\.attributes\.p: unknown key 'over'"),
     "unknown key in a ruling": ("until = 7", "versions = 7", r"ruling\[sign\]: unknown key 'versions'"),
     "unknown key in a reading": ("legitimate =", "legal =", r"ruling\[sign\]\.readings\[that-one\]: unknown key 'legal'"),
-    "unknown verb": ("add.types.T", "append.types.T", r"version\[7\]: unknown key 'append'"),
+    "an unknown kind of windows in a reading": (
+        "legitimate = false",
+        'refuses_windows = "large"',
+        r"readings\[that-one\]\.refuses_windows: expected one of pads-reach-kernel, .*, got 'large'",
+    ),
+    "a refused shape that is a number": ("legitimate = false", "refuses.X = 3", r"refuses\.X: expected a list"),
+    "an unknown verb": ("add.types.T", "append.types.T", r"version\[7\]: unknown key 'append'"),
     "a later version without a verb": ("replace.deprecated", "deprecated", r"version\[9\]: unknown key 'deprecated'"),
     "a verb in the first version": ("types.T = { al", "add.types.T = { al", r"version\[1\]: 'types' is missing"),
     "unknown field under a verb": ("replace.summary", "add.name", r"version\[7\]: unknown key 'name'"),
@@ -196,6 +202,12 @@ CONTRADICTORY = {
     "an example with an unknown attribute": ("p = 3, k", "q = 3, k", r"version\[7\]: example 'One': Op-7 has no attribute q"),
     "an example with a value of another type": ("p = 3, k", "p = 3.5, k", r"version\[7\]: example 'One': p is 3.5, expected INT"),
     "an example with too little data": ("[0, 1.5]", "[0]", r"example 'One': 1 numbers do not fill X of shape \[1, 2\]"),
+    "a reading about windows that there are none of": (
+        "legitimate = false",
+        'refuses_windows = "cropped"',
+        r"version\[1\]: reading that-one refuses windows, of which there are none",
+    ),
+    "a list of refused shapes, one of them none": ("legitimate = false", 'refuses.X = ["N C", "N-C"]', r"refuses\.X: 'N-C' is no term"),
     "a gap with an unknown attribute": ("{ p = 1 }", "{ q = 1 }", r"version\[1\]: inference gap 'Anything goes.': Op-1 has no attribute q"),
 }
 
@@ -233,6 +245,16 @@ def test_a_delta_leaves_everything_else_as_it_was() -> None:
     assert dataclasses.replace(second.inputs[0], differentiable=None) == first.inputs[0]
     assert second.inputs == third.inputs
     assert second.inference_gaps == first.inference_gaps != ()
+
+
+def test_a_reading_may_refuse_several_shapes_and_windows() -> None:
+    both = GOOD.replace("legitimate = false", 'refuses.X = ["0 2", "N 0"], refuses_windows = "cropped"')
+    (reading,) = load(GOOD.replace("legitimate = false", 'refuses.X = ["0 2", "N 0"]'), "Op.toml").versions[0].rulings[0].readings
+    assert (reading.refuses, reading.refuses_windows) == ((("X", "0 2"), ("X", "N 0")), "")
+    VALIDATOR.validate(tomllib.loads(both))
+    ruling = both[both.index("[[ruling]]") :].replace("until = 7\n", "")
+    (reading,) = load(WINDOWED + ruling, "Op.toml").versions[0].rulings[0].readings
+    assert reading.refuses_windows == "cropped"
 
 
 def test_a_changed_attribute_keeps_its_place_and_what_was_not_named() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from cypool.conformance import cases
 from cypool.conformance.axes import base
@@ -17,6 +17,7 @@ from cypool.conformance.compare import ERROR, LOAD_ERROR, READS_DIFFERENTLY, Jud
 from cypool.conformance.protocol import Outcome
 from cypool.spec.model import Reading, Version
 from cypool.spec.shapes import fits
+from cypool.spec.windows import Axis, axes
 
 REFUSED = (LOAD_ERROR, ERROR)
 
@@ -43,21 +44,41 @@ def explanations(case: Case) -> list[tuple[str, Reading]]:
 
 
 def refuses(reading: Reading, case: Case) -> bool:
-    """Whether the reading does not take the inputs of a case."""
-    rules = dict(reading.refuses)
-    return any(fits(rules[tensor.name], tensor.shape) for tensor in case.inputs if tensor.name in rules)
+    """Whether the reading does not take the inputs, or the windows, of a case."""
+    shapes = {tensor.name: tensor.shape for tensor in case.inputs}
+    if any(name in shapes and fits(rule, shapes[name]) for name, rule in reading.refuses):
+        return True
+    return reading.refuses_windows != "" and any(REFUSED_WINDOWS[reading.refuses_windows](axis, same) for axis, same in _axes(case))
+
+
+REFUSED_WINDOWS: Mapping[str, Callable[[Axis, bool], bool]] = {
+    "pads-reach-kernel": lambda axis, same: max(-axis.first, axis.padded - axis.size) >= axis.taps and not same,
+    "kernel-beyond-input": lambda axis, same: axis.padded - axis.first < (axis.taps - 1) * axis.dilation + 1,
+    "cropped": lambda axis, same: same and (axis.count - 1) * axis.stride + (axis.taps - 1) * axis.dilation + 1 < axis.size,
+}
+"""Which windows along an axis each name means, told whether auto_pad is one of SAME."""
+
+
+def _axes(case: Case) -> list[tuple[Axis, bool]]:
+    """The windows of a case along each axis, and whether auto_pad is one of SAME."""
+    attributes = {name: typed.value for name, typed in case.attributes}
+    rule = case.version.windows
+    assert rule is not None and not rule.inverse
+    same = str(attributes.get(rule.auto_pad or "", "")).startswith("SAME")
+    return [(axis, same) for axis in axes(case.version, case.inputs[0].shape[2:], attributes)]
 
 
 def control(case: Case, reading: Reading) -> Case | None:
-    """The plainest case that the reading takes, of the same type, attributes, opset and variant; None where there is none."""
-    alike = [
-        other
-        for other in _valid(case.version)
-        if (other.type, other.attributes) == (case.type, case.attributes) and not refuses(reading, other)
-    ]
-    if not alike:
+    """Return the plainest case that the reading takes, of the same type, opset and variant; None where there is none.
+
+    It has the same attributes too, if possible. Attributes that make windows depend on the rank, so there it may have others.
+    """
+    taken = [other for other in _valid(case.version) if other.type == case.type and not refuses(reading, other)]
+    if case.version.windows is None:
+        taken = [other for other in taken if other.attributes == case.attributes]
+    if not taken:
         return None
-    plain = min(alike, key=lambda other: (len(other.rulings), other.id))
+    plain = min(taken, key=lambda other: (other.attributes != case.attributes, len(other.rulings), other.id))
     mark = case.id.removeprefix(base(case.id))
     return dataclasses.replace(plain, id=f"{plain.id}{mark}", opset=case.opset, variant=case.variant)
 

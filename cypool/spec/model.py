@@ -84,6 +84,11 @@ class Windows:
     """Whether the input has an element for each window and the output is what the windows lie in."""
 
 
+REFUSABLE_WINDOWS = ("pads-reach-kernel", "kernel-beyond-input", "cropped")
+"""Windows that a reading may refuse, along any axis: with pads of the kernel's size or more; with a kernel, dilations
+counted, larger than the padded input; with an auto_pad of SAME that would need less than no padding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Another way to read a silence, and who follows it."""
@@ -94,7 +99,10 @@ class Reading:
     legitimate: bool = True
     """Whether the text allows it. False: a known fault, recorded so that a verdict can name it."""
     refuses: tuple[tuple[str, str], ...] = ()
-    """What it does not take though the ruling does: inputs by name, each with the shape rule of what is refused."""
+    """What it does not take though the ruling does: inputs by name, each with the shape rule of what is refused; a name may
+    come several times."""
+    refuses_windows: str = ""
+    """The windows that it does not take though the ruling does, one of ``REFUSABLE_WINDOWS``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,18 @@ from cypool.errors import SpecValueError
 from cypool.spec import shapes
 from cypool.spec.elements import ELEMENTS
 from cypool.spec.limits import LENGTH, is_list
-from cypool.spec.model import Attribute, AttributeValue, Example, InferenceGap, Operand, Reading, Ruling, TypeConstraint, Windows
+from cypool.spec.model import (
+    REFUSABLE_WINDOWS,
+    Attribute,
+    AttributeValue,
+    Example,
+    InferenceGap,
+    Operand,
+    Reading,
+    Ruling,
+    TypeConstraint,
+    Windows,
+)
 from cypool.spec.strict import Table
 
 ATTRIBUTE_TYPES: Mapping[str, type] = {"INT": int, "FLOAT": float, "STRING": str, "INTS": int, "FLOATS": float}
@@ -233,19 +244,33 @@ def _reading(table: Table) -> Reading:
             followed_by=table.list_of("followed_by", str, ()),
             legitimate=table.take("legitimate", bool, True),
             refuses=_refused(table),
+            refuses_windows=table.choice("refuses_windows", REFUSABLE_WINDOWS) if "refuses_windows" in table else "",
         )
 
 
 def _refused(table: Table) -> tuple[tuple[str, str], ...]:
-    """Shape rules by the name of an input."""
+    """Shape rules by the name of an input; a list of rules is one pair each."""
     if "refuses" not in table:
         return ()
     with table.table("refuses") as entries:
-        return tuple((name, _rule(entries, name)) for name in entries)
+        return tuple((name, _parsed(entries, name, rule)) for name in entries for rule in _one_or_more(entries, name))
+
+
+def _one_or_more(table: Table, key: str) -> tuple[str, ...]:
+    """A text, or a list of texts."""
+    came = table.take_any(key)
+    if isinstance(came, str):
+        return (came,)
+    table.put(key, came)
+    return table.list_of(key, str)
 
 
 def _rule(table: Table, key: str) -> str:
-    rule = table.take(key, str)
+    return _parsed(table, key, table.take(key, str))
+
+
+def _parsed(table: Table, key: str, rule: str) -> str:
+    """The shape rule, if it is one."""
     try:
         shapes.parse(rule)
     except SpecValueError as error:
