@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from cypool import spec
+from cypool.arrays import is_masked, view
 from cypool.errors import SpecTypeError, SpecValueError
 from cypool.spec import shapes
 from cypool.spec.limits import allows, default, expected
@@ -111,13 +112,8 @@ def type_name(dtype: np.dtype[Any]) -> str:
 def _array(op: str, opset: int | None, place: int, value: Any) -> Array:
     """An array on the memory of ``value``, never a copy."""
     try:
-        if isinstance(value, np.ndarray):
-            array = value
-        elif hasattr(value, "__dlpack__"):
-            array = np.from_dlpack(value)
-        else:
-            array = np.asanyarray(value) if hasattr(value, "__array__") else np.asarray(memoryview(value))
-    except (TypeError, ValueError, BufferError, RuntimeError) as error:
+        array = view(value)
+    except TypeError as error:
         raise SpecTypeError(
             f"{_operand(op, opset, place)} is a {type(value).__name__} that numpy cannot view ({error}); "
             "expected an array, or what offers __dlpack__ (on the CPU), __array__ or a buffer"
@@ -134,11 +130,6 @@ def _operand(op: str, opset: int | None, place: int) -> str:
     """Name an input in an error: operator-version and operand."""
     version = spec.resolve(op, opset)
     return f"{version.name}: {version.inputs[place].name if place < len(version.inputs) else f'input {place}'}"
-
-
-def is_masked(array: Any) -> bool:
-    """Tell whether some elements may be hidden: numpy's masked arrays, and other libraries' subclasses that have a mask."""
-    return hasattr(type(array), "mask")
 
 
 def _check_size(version: Version, shape: tuple[int, ...], itemsize: int) -> None:
