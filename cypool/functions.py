@@ -5,14 +5,14 @@ Apart from the session because it is ONNX's own matter, and the same whatever ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import onnx
 from onnx.inliner import inline_local_functions
 
+from cypool.loading import nodes_of
+
 
 def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model without calls of its functions, but of those written for another opset than its own, which stay.
+    """Return the model without calls of its functions, but of those written for another opset than its own, which stay.
 
     >>> model = onnx.parser.parse_model('''
     ...     <ir_version: 9, opset_import: ["" : 18, "mine" : 1]> g (float[2] x) => (float[2] y) { y = mine.Twice (x) }
@@ -25,20 +25,10 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
     complete = onnx.ModelProto()
     complete.CopyFrom(model)
     functions = {(function.domain, function.name): function for function in complete.functions}
-    for body in (complete.graph.node, *(function.node for function in complete.functions)):
-        for node in _within(body):
-            if function := functions.get((node.domain, node.op_type)):
-                _fill_in(node, function)
+    for node in nodes_of(complete):
+        if function := functions.get((node.domain, node.op_type)):
+            _fill_in(node, function)
     return inline_local_functions(complete)
-
-
-def _within(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """The nodes, and those of their branches."""
-    for node in nodes:
-        yield node
-        for attribute in node.attribute:
-            for graph in (attribute.g, *attribute.graphs):
-                yield from _within(graph.node)
 
 
 def _fill_in(node: onnx.NodeProto, function: onnx.FunctionProto) -> None:

@@ -1,25 +1,31 @@
-"""cypool's operators for ONNX's reference evaluator, which has no implementation of its own of some of them.
+"""cypool's operators in ONNX's reference evaluator, which has no implementation of its own of some of them.
 
-Apart from ``session`` because people who use the evaluator already need this list and nothing else:
+Apart from ``session`` because people who use the evaluator already need this and nothing else:
 
->>> import onnx, onnx.reference, cypool.reference
+>>> import onnx, numpy as np
+>>> from cypool.reference import ReferenceEvaluator
 >>> model = onnx.parser.parse_model('''
 ...     <ir_version: 8, opset_import: ["" : 18]> g (float[1, 1, 2] x) => (float[1, 1, 1] y) { y = GlobalLpPool <p = 1> (x) }''')
->>> import numpy as np
->>> onnx.reference.ReferenceEvaluator(model, new_ops=cypool.reference.OPS).run(None, {"x": np.array([[[1, -1]]], np.float32)})
+>>> ReferenceEvaluator(model).run(None, {"x": np.array([[[1, -1]]], np.float32)})
 [array([[[2.]]], dtype=float32)]
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import onnx
-from onnx.reference.op_run import OpRun
+import onnx.reference
+from onnx.reference.op_run import OpRun, RuntimeContextError
 
 from cypool import ops, spec
-from cypool.errors import SpecTypeError
+from cypool.errors import SpecError, SpecTypeError, SpecValueError
+from cypool.functions import inlined
+from cypool.loading import canonical, first_line, place
 
 
 class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
@@ -53,4 +59,98 @@ class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
 
 
 OPS: list[type[OpRun]] = [type(name, (PoolingOp,), {}) for name in spec.operators()]
-"""One class an operator, for ``ReferenceEvaluator(model, new_ops=OPS)``."""
+"""One class an operator, for ``onnx.reference.ReferenceEvaluator(model, new_ops=OPS)``, which has them outside of functions alone."""
+
+
+PROTOS = onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto
+"""What the evaluator takes, beside a file and what onnx calls a container."""
+
+
+class NodeError(RuntimeError):
+    """A node of another operator than cypool's could not be run."""
+
+
+class ReferenceEvaluator(onnx.reference.ReferenceEvaluator):  # type: ignore[misc, unused-ignore]
+    """ONNX's reference evaluator with cypool's operators.
+
+    Each node has the version that its opset means: in the graph, in branches and loops, and in functions, whatever opset those import.
+    Parameters and methods are those of ``onnx.reference.ReferenceEvaluator``. Classes given as ``new_ops`` come before cypool's.
+
+    Raises
+    ------
+    cypool.SpecError
+        A node does not fit the operator version that its opset means.
+    NotImplementedError
+        A node is of an operator that neither cypool nor ONNX's reference evaluator implements.
+    RuntimeError
+        A node of another operator than cypool's does not fit, or can't take its inputs.
+    """
+
+    def __init__(
+        self,
+        proto: Any,
+        opsets: dict[str, int] | None = None,
+        functions: list[Any] | None = None,
+        verbose: int = 0,
+        new_ops: Sequence[type[OpRun]] | None = None,
+        **options: Any,
+    ) -> None:
+        """Load a ModelProto, GraphProto, FunctionProto or NodeProto, a model's bytes or the path of its file."""
+        if isinstance(proto, str | os.PathLike):
+            proto = onnx.load(proto)
+        elif isinstance(proto, bytes):
+            proto = onnx.load_model_from_string(proto)
+        if isinstance(proto, PROTOS):
+            proto = canonical(proto)
+        if isinstance(proto, onnx.ModelProto):
+            proto = inlined(proto)
+        with _explained():
+            super().__init__(proto, opsets, functions, verbose, [*(new_ops or ()), *OPS], **options)
+
+    def _init(self) -> None:
+        super()._init()
+        for node in self.rt_nodes_:
+            node.run = _located(node.onnx_node, node.run)
+
+    def _load_impl(self, node: onnx.NodeProto, input_types: Any = None) -> Any:
+        if node.domain not in self.opsets:
+            raise SpecValueError(f"{place(node)}: the model imports no opset of domain {node.domain!r}")
+        try:
+            make = super()._load_impl(node, input_types)
+        except RuntimeContextError:  # the evaluator tries again, with types
+            raise
+        except (NotImplementedError, RuntimeError):
+            raise NotImplementedError(
+                f"{place(node)}: neither cypool nor onnx {onnx.__version__}'s reference evaluator has this operator "
+                f"at opset {self.opsets[node.domain]}"
+            ) from None
+        return _located(node, make)
+
+
+def _located(node: onnx.NodeProto, call: Callable[..., Any]) -> Callable[..., Any]:
+    """Make the call name the node in its errors."""
+
+    @wraps(call, updated=())
+    def run(*args: Any, **options: Any) -> Any:
+        with _explained(node):
+            return call(*args, **options)
+
+    return run
+
+
+@contextmanager
+def _explained(node: onnx.NodeProto | None = None) -> Iterator[None]:
+    """Raise the error that stands behind the evaluator's, which wraps what comes out of a node; in one line, with the node's name."""
+    try:
+        yield
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:
+        cause: BaseException = error
+        while cause.__cause__ and not isinstance(cause, SpecError | NodeError | NotImplementedError):
+            cause = cause.__cause__
+        if isinstance(cause, SpecError | NodeError | NotImplementedError):
+            raise cause from None
+        if node is None:
+            raise
+        raise NodeError(f"{place(node)}: {type(cause).__name__}: {first_line(cause)}") from error

@@ -5,30 +5,20 @@ Apart from ``reference`` because a model also states its inputs' names, types an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
 
-import numpy as np
-import onnx
-from onnx.reference import ReferenceEvaluator
+from cypool.declared import NodeArg, Optional, Sizes, argument, input_of
+from cypool.errors import SpecTypeError, SpecValueError
+from cypool.loading import Source, load, name_of
+from cypool.reference import NodeError, ReferenceEvaluator
 
-from cypool.errors import SpecError, SpecTypeError, SpecValueError
-from cypool.functions import inlined
-from cypool.reference import OPS
+DEFAULTS_SINCE = 4
+"""The IR version from which on an initializer that is also an input is a default, and no constant."""
 
 
-class Declared(NamedTuple):
-    """What a model says of an input; in ``shape``, a dimension is a size, a name, or None; the whole is None where it says nothing."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int | str | None, ...] | None
-
-
-class Session:
-    """A loaded model.
+class InferenceSession:
+    """A loaded model, with the methods of ONNX Runtime's class of that name.
 
     Parameters
     ----------
@@ -38,84 +28,130 @@ class Session:
     Raises
     ------
     cypool.SpecError
-        A node does not fit the operator version that the model's opset means.
+        It is no model; or a node does not fit the operator version that the model's opset means.
     NotImplementedError
         A node is of an operator that neither cypool nor ONNX's reference evaluator implements.
+    RuntimeError
+        A node of another operator than cypool's does not fit it.
+    OSError
+        The file can't be read.
 
     Examples
     --------
     >>> import numpy as np, onnx
     >>> model = onnx.parser.parse_model('''
     ...     <ir_version: 8, opset_import: ["" : 18]> g (float[N, 1, 2] x) => (float[N, 1, 1] y) { y = GlobalLpPool (x) }''')
-    >>> Session(model).run({"x": np.array([[[3, 4]]], np.float32)})
-    {'y': array([[[5.]]], dtype=float32)}
+    >>> session = InferenceSession(model)
+    >>> session.run(None, {"x": np.array([[[3, 4]]], np.float32)})
+    [array([[[5.]]], dtype=float32)]
+    >>> session.get_inputs()
+    [NodeArg(name='x', type='tensor(float)', shape=['N', 1, 2])]
     """
 
-    def __init__(self, model: onnx.ModelProto | bytes | str | Path) -> None:
+    def __init__(self, model: Source) -> None:
         """Load the model."""
-        if isinstance(model, str | Path):
-            model = onnx.load(model)
-        elif isinstance(model, bytes):
-            model = onnx.load_model_from_string(model)
-        constants = {tensor.name for tensor in model.graph.initializer}
-        self.inputs = tuple(_declared(info) for info in model.graph.input if info.name not in constants)
-        self.outputs = tuple(info.name for info in model.graph.output)
-        with _unwrapped():
-            self._evaluator = _Evaluator(inlined(model))
+        self._name = name_of(model)
+        loaded = load(model)
+        graph = loaded.graph
+        initial = {tensor.name for tensor in graph.initializer}
+        defaulted = initial if loaded.ir_version >= DEFAULTS_SINCE else set()
+        self._inputs = [input_of(info) for info in graph.input if info.name not in initial]
+        self._defaults = [input_of(info) for info in graph.input if info.name in defaulted]
+        self._constants = {info.name for info in graph.input} & initial - defaulted
+        self._outputs = [argument(info) for info in graph.output]
+        try:
+            self._evaluator = ReferenceEvaluator(loaded)
+        except NotImplementedError as error:
+            raise NotImplementedError(f"{self._name}: {error}") from None
+        except NodeError as error:
+            raise NodeError(f"{self._name}: {error}") from error.__cause__
 
-    def run(self, feeds: Mapping[str, Any]) -> dict[str, np.ndarray[Any, Any]]:
-        """The outputs by name, for arrays by input name; SpecError where those are not what the model declares."""
-        names = [declared.name for declared in self.inputs]
-        for name in feeds:
-            if name not in names:
-                raise SpecValueError(f"the model has no input {name}, expected {', '.join(names)}")
-        sizes: dict[str, int] = {}
-        for declared in self.inputs:
-            if declared.name not in feeds:
-                raise SpecValueError(f"input {declared.name} is missing, expected {', '.join(names)}")
-            _check(declared, np.asarray(feeds[declared.name]), sizes)
-        with _unwrapped():
-            outputs = self._evaluator.run(None, dict(feeds))
-        return dict(zip(self.outputs, outputs, strict=True))
+    def get_inputs(self) -> list[NodeArg]:
+        """Return what must be fed, in the model's order."""
+        return [given.argument for given in self._inputs]
+
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """Return what may be fed and has a value in the model; there are none before IR version 4."""
+        return [given.argument for given in self._defaults]
+
+    def get_outputs(self) -> list[NodeArg]:
+        """Return what the model gives, in its order."""
+        return list(self._outputs)
+
+    @overload
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]: ...
+
+    @overload
+    def run(self, output_names: Mapping[str, Any]) -> dict[str, Any]: ...
+
+    def run(self, output_names: Any, input_feed: Mapping[str, Any] | None = None, run_options: Any = None) -> list[Any] | dict[str, Any]:
+        """Run the model.
+
+        Parameters
+        ----------
+        output_names:
+            The outputs that are wanted; None for all. With the feed in this place and nothing else, all outputs are given by name.
+        input_feed:
+            Arrays by input name: numpy's, or what numpy can view or make an array of; lists of them for sequences, None for an optional.
+        run_options:
+            Ignored.
+
+        Raises
+        ------
+        cypool.SpecError
+            The feed is not what the model declares; or a node does not fit its operator version.
+        NotImplementedError, RuntimeError
+            A node of another operator than cypool's could not be run.
+        """
+        if input_feed is None:
+            if not isinstance(output_names, Mapping):
+                raise SpecTypeError(f"the feed is a {type(input_feed).__name__}, expected arrays by input name")
+            names = [output.name for output in self._outputs]
+            return dict(zip(names, self._run(names, output_names), strict=True))
+        if not isinstance(input_feed, Mapping):
+            raise SpecTypeError(f"the feed is a {type(input_feed).__name__}, expected arrays by input name")
+        known = [output.name for output in self._outputs]
+        for name in output_names or ():
+            if name not in known:
+                raise SpecValueError(f"the model has no output {name}, expected {', '.join(known)}")
+        return self._run(list(output_names or known), input_feed)
+
+    def _run(self, output_names: list[str], feed: Mapping[str, Any]) -> list[Any]:
+        checked = self._check(feed)
+        try:
+            return list(self._evaluator.run(output_names, checked))
+        except NodeError as error:
+            raise NodeError(f"{self._name}: {error}") from error.__cause__
+
+    def _check(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the feed as the evaluator takes it."""
+        required = [given.argument.name for given in self._inputs]
+        kinds = {given.argument.name: given.kind for given in (*self._inputs, *self._defaults)}
+        for name in feed:
+            if name in self._constants:
+                raise SpecValueError(f"input {name} is an initializer, which before IR version {DEFAULTS_SINCE} is a constant")
+            if name not in kinds:
+                raise SpecValueError(f"the model has no input {name}, expected {', '.join(kinds) or 'none'}")
+        sizes: Sizes = {}
+        checked = {}
+        for name, kind in kinds.items():
+            if name in feed:
+                checked[name] = kind.take(f"input {name}", feed[name], sizes)
+            elif isinstance(kind, Optional):
+                checked[name] = None
+            elif name in required:
+                raise SpecValueError(f"input {name} is missing, expected {', '.join(required)}")
+        return checked
+
+    def __repr__(self) -> str:
+        """Tell the model's inputs and outputs."""
+        return f"<{type(self).__name__} of {self._name}: {_text(self.get_inputs())} -> {_text(self._outputs)}>"
 
 
-class _Evaluator(ReferenceEvaluator):  # type: ignore[misc, unused-ignore]
-    """Has cypool's operators in functions too: the evaluator makes one of its own class for each."""
-
-    def __init__(self, proto: Any, **options: Any) -> None:
-        super().__init__(proto, **{"new_ops": OPS, **options})
+Session = InferenceSession
+"""The class's first name."""
 
 
-@contextmanager
-def _unwrapped() -> Iterator[None]:
-    """SpecErrors as they were raised: the evaluator wraps what comes out of a node in a TypeError of its own."""
-    try:
-        yield
-    except TypeError as error:
-        if isinstance(error.__cause__, SpecError):
-            raise error.__cause__ from None
-        raise
-
-
-def _declared(info: onnx.ValueInfoProto) -> Declared:
-    tensor = info.type.tensor_type
-    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))
-    if not tensor.HasField("shape"):
-        return Declared(info.name, dtype, None)
-    shape = tuple(dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in tensor.shape.dim)
-    return Declared(info.name, dtype, shape)
-
-
-def _check(declared: Declared, array: np.ndarray[Any, Any], sizes: dict[str, int]) -> None:
-    """``sizes`` collects what the symbolic dimensions turn out to be; one name is one size."""
-    if array.dtype != declared.dtype:
-        raise SpecTypeError(f"input {declared.name} is {array.dtype.name}, the model declares {declared.dtype.name}")
-    if declared.shape is None:
-        return
-    expected = "(" + ", ".join("?" if size is None else str(size) for size in declared.shape) + ")"
-    fits = len(declared.shape) == array.ndim
-    for size, came in zip(declared.shape, array.shape, strict=False):
-        known = sizes.setdefault(size, came) if isinstance(size, str) else size
-        fits = fits and (known is None or known == came)
-    if not fits:
-        raise SpecValueError(f"input {declared.name} has shape {array.shape}, the model declares {expected}")
+def _text(arguments: Sequence[NodeArg]) -> str:
+    shapes = ("[" + ", ".join("?" if size is None else str(size) for size in argument.shape) + "]" for argument in arguments)
+    return ", ".join(f"{argument.name}: {argument.type}{shape}" for argument, shape in zip(arguments, shapes, strict=True)) or "nothing"
