@@ -92,7 +92,7 @@ def test_bfloat16_survives_numpys_files(tmp_path):
 )
 def test_an_input_that_is_not_what_the_model_declares_is_refused(model, tmp_path, array, message):
     result = CliRunner().invoke(run, [str(model), "--input", saved(tmp_path, array), "--output-dir", str(tmp_path / "out")])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr.strip() == message
     assert not (tmp_path / "out").exists()
 
@@ -107,7 +107,7 @@ def test_an_input_that_is_not_what_the_model_declares_is_refused(model, tmp_path
 )
 def test_a_mistake_is_one_line(model, tmp_path, arguments, message):
     result = CliRunner().invoke(run, [str(model), *arguments, "--output-dir", str(tmp_path / "out")])
-    assert result.exit_code in (1, 2)
+    assert result.exit_code == 2
     assert message in result.stderr.splitlines()[-1]
 
 
@@ -115,7 +115,7 @@ def test_what_is_no_model_is_named(tmp_path):
     path = tmp_path / "noise.onnx"
     path.write_bytes(b"\xff" * 40)
     result = CliRunner().invoke(run, [str(path), "--output-dir", str(tmp_path / "out")])
-    assert (result.exit_code, result.stderr.strip()) == (1, f"Error: {path} is no ONNX model")
+    assert (result.exit_code, result.stderr.strip()) == (2, f"Error: {path} is no ONNX model")
 
 
 def test_a_node_that_does_not_fit_its_version_is_named(tmp_path):
@@ -129,7 +129,173 @@ def test_a_node_that_does_not_fit_its_version_is_named(tmp_path):
     result = CliRunner().invoke(
         run, [str(path), "--input", saved(tmp_path, np.zeros((1, 1, 2), np.float32)), "--output-dir", str(tmp_path / "out")]
     )
-    assert (result.exit_code, result.stderr.strip()) == (1, "Error: GlobalLpPool-2: attribute p is of type FLOAT, expected INT")
+    assert (result.exit_code, result.stderr.strip()) == (2, "Error: GlobalLpPool-2: attribute p is of type FLOAT, expected INT")
+
+
+def ran(*arguments):
+    return CliRunner().invoke(run, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_files_have_the_mode_that_the_umask_leaves(model, tmp_path, mask):
+    given = saved(tmp_path, np.zeros((1, 1, 2), np.float32))
+    before = os.umask(mask)
+    try:
+        assert ran(model, "--input", given, "--output-dir", tmp_path / "out").exit_code == 0
+    finally:
+        os.umask(before)
+    assert (tmp_path / "out" / "y.npy").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_a_file_in_the_way_is_replaced_and_a_directory_is_one_line(model, tmp_path):
+    given = saved(tmp_path, np.ones((1, 1, 2), np.float32))
+    (tmp_path / "y.npy").write_text("old")
+    assert ran(model, "--input", given, "--output-dir", tmp_path).exit_code == 0
+    assert np.load(tmp_path / "y.npy").item() == 2
+    (tmp_path / "y.npy").unlink()
+    (tmp_path / "y.npy").mkdir()
+    result = ran(model, "--input", given, "--output-dir", tmp_path)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1) and "directory" in result.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["norm.onnx", "x.npy", "y.npy"]
+
+
+def test_all_outputs_are_written_or_none(tmp_path):
+    path = tmp_path / "two.onnx"
+    onnx.save(
+        onnx.parser.parse_model(
+            '<ir_version: 8, opset_import: ["" : 18]> g (float[2] x) => (float[2] a, float[2] y) { a = Neg (x)  y = Abs (x) }'
+        ),
+        path,
+    )
+    (tmp_path / "out" / "y.npy").mkdir(parents=True)
+    result = ran(path, "--input", saved(tmp_path, np.ones(2, np.float32)), "--output-dir", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (2, f"Error: {tmp_path / 'out'}: y.npy is a directory\n")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["y.npy"]
+
+
+def test_a_full_disk_leaves_nothing_half_written(model, tmp_path):
+    """A limit of the size of files stands in for the disk."""
+    given = saved(tmp_path, np.ones((4096, 1, 2), np.float32))
+    program = "import resource, cypool_command; resource.setrlimit(resource.RLIMIT_FSIZE, (1024, -1)); cypool_command.main()"
+    arguments = ["run", model, "--input", given, "--output-dir", tmp_path / "out"]
+    environment = {**os.environ, "PYTHONPATH": f"{COMMAND.parent}:{os.environ.get('PYTHONPATH', '')}"}
+    done = subprocess.run([sys.executable, "-c", program, *arguments], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1 and str(tmp_path / "out") in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_where_nothing_can_be_written_is_one_line(model, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = ran(model, "--input", saved(tmp_path, np.ones((1, 1, 2), np.float32)), "--output-dir", tmp_path / "file" / "out")
+    assert (result.exit_code, result.stderr) == (2, f"Error: {tmp_path / 'file' / 'out'}: Not a directory\n")
+
+
+@pytest.mark.parametrize("suffix", [".pb", ".npy", ".data"])
+def test_a_file_of_numpys_is_read_whatever_its_name(model, tmp_path, suffix):
+    with (tmp_path / f"x{suffix}").open("wb") as file:
+        np.save(file, np.array([[[3, -4]]], ">f4"))
+    result = ran(model, "--input", f"x={tmp_path / f'x{suffix}'}", "--output-dir", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert np.load(tmp_path / "y.npy").item() == 7
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_a_tensor_of_onnxs_is_read(model, tmp_path, raw):
+    proto = onnx.helper.make_tensor("any", onnx.TensorProto.FLOAT, (1, 1, 2), [3.0, -4.0])
+    if raw:
+        proto = onnx.numpy_helper.from_array(np.array([[[3, -4]]], np.float32))
+    (tmp_path / "x.pb").write_bytes(proto.SerializeToString())
+    result = ran(model, "--input", f"x={tmp_path / 'x.pb'}", "--output-dir", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert np.load(tmp_path / "y.npy").item() == 7
+
+
+def arrays_of(path):
+    np.savez(path, x=np.ones((1, 1, 2), np.float32))
+
+
+def pickled(path):
+    with path.open("wb") as file:
+        np.save(file, np.array([None, 1], object), allow_pickle=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "message"),
+    [
+        ("x.npz", arrays_of, "expected a .npy file, or a TensorProto in a .pb file"),
+        ("x.txt", lambda path: path.write_text("3 -4"), "expected a .npy file, or a TensorProto in a .pb file"),
+        ("x.npy", lambda path: path.write_text("3 -4"), "expected a .npy file, or a TensorProto in a .pb file"),
+        ("x.npy", lambda path: path.write_bytes(b""), "expected a .npy file, or a TensorProto in a .pb file"),
+        ("x.npy", lambda path: path.write_bytes(b"\x93NUMPY\x01\x00"), "EOF"),
+        ("x.npy", pickled, "Object arrays cannot be loaded when allow_pickle=False"),
+        ("x.pb", lambda path: path.write_bytes(b""), "no TensorProto; expected a .npy file"),
+        ("x.pb", lambda path: path.write_bytes(b"\xff" * 40), "no TensorProto; expected a .npy file"),
+        ("x.pb", lambda path: path.write_bytes(onnx.TensorProto(dims=[3], data_type=1, raw_data=b"1").SerializeToString()), ""),
+        ("x.pb", lambda path: path.mkdir(), "Is a directory"),
+        ("x.npy", lambda path: None, "No such file or directory"),
+    ],
+)
+def test_any_other_input_is_refused_with_what_is_read(model, tmp_path, name, write, message):
+    write(tmp_path / name)
+    result = ran(model, "--input", f"x={tmp_path / name}", "--output-dir", tmp_path / "out")
+    assert result.exit_code == 2
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(f"Error: --input x={tmp_path / name}: ") and message in last
+
+
+def test_a_name_given_twice_is_refused(model, tmp_path):
+    given = saved(tmp_path, np.ones((1, 1, 2), np.float32))
+    result = ran(model, "--input", given, "--input", given, "--output-dir", tmp_path / "out")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (2, f"Error: --input {given}: x is given twice")
+
+
+def test_an_input_that_the_model_lacks_is_refused(model, tmp_path):
+    x = tmp_path / "x.npy"
+    np.save(x, np.ones((1, 1, 2), np.float32))
+    result = ran(model, "--input", f"x={x}", "--input", f"z={x}", "--output-dir", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (2, "Error: the model has no input z, expected x\n")
+
+
+@pytest.mark.parametrize("content", [b"", onnx.ModelProto(ir_version=8).SerializeToString()])
+def test_an_empty_model_is_refused(tmp_path, content):
+    (tmp_path / "empty.onnx").write_bytes(content)
+    result = ran(tmp_path / "empty.onnx", "--output-dir", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (2, f"Error: {tmp_path / 'empty.onnx'} is empty: it has no graph\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_foreign_operator_is_told_with_file_and_node(tmp_path):
+    path = tmp_path / "foreign.onnx"
+    onnx.save(
+        onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 18, "mine" : 1]> g (float[2] x) => (float[2] y) { y = mine.Foo (x) }'),
+        path,
+    )
+    result = ran(path, "--output-dir", tmp_path / "out")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: {path}: node of y (mine.Foo): neither cypool nor onnx ") and result.stderr.count("\n") == 1
+
+
+def test_strings_are_written_without_pickles_and_what_is_no_tensor_is_refused(tmp_path):
+    path = tmp_path / "strings.onnx"
+    onnx.save(
+        onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 18]> g (string[2] x) => (string[2] y) { y = Identity (x) }'), path
+    )
+    result = ran(path, "--input", saved(tmp_path, np.array(["a", "bc"])), "--output-dir", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert np.load(tmp_path / "y.npy").tolist() == ["a", "bc"]
+    onnx.save(
+        onnx.parser.parse_model(
+            '<ir_version: 8, opset_import: ["" : 18]> g (string[2] x) => (seq(string[2]) y) { y = SequenceConstruct (x) }'
+        ),
+        path,
+    )
+    result = ran(path, "--input", saved(tmp_path, np.array(["a", "bc"])), "--output-dir", tmp_path)
+    assert (result.exit_code, result.stderr) == (2, "Error: output y is no tensor, and only tensors can be written\n")
+
+
+def test_the_codes_are_in_the_help():
+    assert "Exit code 0: all outputs are written; 2: none is" in " ".join(ran("--help").output.split())
 
 
 def test_info_tells_builds_threads_and_processor():

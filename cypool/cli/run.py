@@ -3,52 +3,98 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import tempfile
-from collections.abc import Sequence
+import uuid
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import ml_dtypes
 import numpy as np
+import onnx
 from google.protobuf.message import DecodeError
 
 from cypool.errors import SpecError
-from cypool.session import Session
+from cypool.session import InferenceSession
+
+FORMATS = "a .npy file, or a TensorProto in a .pb file"
+MAGIC = b"\x93NUMPY"
 
 
-def _read(value: str) -> tuple[str, np.ndarray[Any, Any]]:
-    """NAME=FILE.npy as name and array."""
-    name, equals, file = value.partition("=")
-    if not equals:
-        raise click.UsageError(f"--input {value}: expected NAME=FILE.npy")
+class Failure(click.ClickException):
+    """What can't be done; 1 is the code of another thing, a runtime that deviates."""
+
+    exit_code = 2
+
+
+def _feeds(values: Iterable[str]) -> dict[str, np.ndarray[Any, Any]]:
+    """Read each NAME=FILE."""
+    feeds: dict[str, np.ndarray[Any, Any]] = {}
+    for value in values:
+        name, equals, file = value.partition("=")
+        if not equals:
+            raise click.UsageError(f"--input {value}: expected NAME=FILE.npy or NAME=FILE.pb")
+        if name in feeds:
+            raise click.UsageError(f"--input {value}: {name} is given twice")
+        try:
+            feeds[name] = _read(Path(file))
+        except OSError as error:
+            raise click.UsageError(f"--input {value}: {error.strerror or error}") from None
+        except Exception as error:  # onnx's readers raise many
+            raise click.UsageError(f"--input {value}: {str(error).partition(chr(10))[0]}") from None
+    return feeds
+
+
+def _read(path: Path) -> np.ndarray[Any, Any]:
+    """Read an array from a file of numpy's, which tells itself, or of ONNX's, which only its name can tell."""
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) == MAGIC:
+            file.seek(0)
+            array: np.ndarray[Any, Any] = np.lib.format.read_array(file, allow_pickle=False)
+            return array
+    if path.suffix != ".pb":
+        raise ValueError(f"expected {FORMATS}")
+    proto = onnx.TensorProto()
+    with contextlib.suppress(DecodeError):
+        proto.ParseFromString(path.read_bytes())
+    if proto.data_type == onnx.TensorProto.UNDEFINED:
+        raise ValueError(f"no TensorProto; expected {FORMATS}")
+    if proto.data_location == onnx.TensorProto.EXTERNAL:
+        raise ValueError("a TensorProto whose data are in another file")
+    return onnx.numpy_helper.to_array(proto)
+
+
+def _named(array: np.ndarray[Any, Any], type: str | None) -> np.ndarray[Any, Any]:
+    """Return an array of the model's bfloat16, which numpy's files hold as two-byte records without a name."""
+    unnamed = array.dtype.kind == "V" and array.dtype.itemsize == 2 and array.dtype.names is None
+    return array.view(ml_dtypes.bfloat16) if unnamed and type == "tensor(bfloat16)" else array
+
+
+def _write_all(files: dict[Path, np.ndarray[Any, Any]]) -> None:
+    """Write all files or none; they take their names once all are complete."""
+    for path in files:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, f"{path.name} is a directory")
+    temporaries = {path: path.with_name(f".{path.name}.{uuid.uuid4().hex}.part") for path in files}
     try:
-        return name, np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise click.UsageError(f"--input {value}: {error}") from None
-
-
-def _write(path: Path, array: np.ndarray[Any, Any]) -> None:
-    """The whole file or none: it takes its name once it is complete."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, array)
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
-
-
-def _typed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """numpy's files hold bfloat16 as two-byte records without a name; where the model says bfloat16, that is what they are."""
-    return array.view(dtype) if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize else array
+        for path, array in files.items():
+            with temporaries[path].open("xb") as file:
+                np.save(file, array.astype(str) if array.dtype == object else array, allow_pickle=False)
+        for path, temporary in temporaries.items():
+            temporary.replace(path)
+    finally:
+        for temporary in temporaries.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 @click.command()
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--input", "inputs", multiple=True, metavar="NAME=FILE.npy", help="An input of the model; repeat for each.")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="NAME=FILE", help="An input of the model, .npy or a TensorProto in .pb; repeat for each."
+)
 @click.option(
     "--output-dir",
     type=click.Path(file_okay=False, path_type=Path),
@@ -57,21 +103,30 @@ def _typed(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any,
     help="Where NAME.npy is written for each output.",
 )
 def command(model: Path, inputs: Sequence[str], output_dir: Path) -> None:
-    """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX's reference evaluator."""
-    feeds = dict(map(_read, inputs))
+    """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX's reference evaluator.
+
+    Exit code 0: all outputs are written; 2: none is, and standard error says why.
+    """
+    feeds = _feeds(inputs)
     try:
-        session = Session(model)
-        types = {declared.name: declared.dtype for declared in session.inputs}
-        outputs = session.run({name: _typed(array, types.get(name, array.dtype)) for name, array in feeds.items()})
-    except DecodeError:
-        raise click.ClickException(f"{model} is no ONNX model") from None
+        session = InferenceSession(model)
+        types = {argument.name: argument.type for argument in (*session.get_inputs(), *session.get_overridable_initializers())}
+        outputs = session.run({name: _named(array, types.get(name)) for name, array in feeds.items()})
     except (SpecError, NotImplementedError, RuntimeError) as error:
-        raise click.ClickException(str(error)) from None
+        raise Failure(str(error)) from None
+    except OSError as error:
+        raise Failure(f"{model}: {error.strerror or error}") from None
+    files = {}
+    for name, array in outputs.items():
+        if not isinstance(array, np.ndarray):
+            raise Failure(f"output {name} is no tensor, and only tensors can be written")
+        files[output_dir / f"{name.replace(os.sep, '_')}.npy"] = array
+    if len(files) < len(outputs):
+        raise Failure(f"two outputs would be one file: {', '.join(outputs)}")
     try:
         output_dir.mkdir(parents=True, exist_ok=True)
-        for name, array in outputs.items():
-            path = output_dir / f"{name.replace('/', '_')}.npy"
-            _write(path, array)
-            click.echo(f"{path}: {array.dtype.name}{list(array.shape)}")
+        _write_all(files)
     except OSError as error:
-        raise click.ClickException(f"{output_dir}: {error.strerror}") from None
+        raise Failure(f"{output_dir}: {error.strerror or error}") from None
+    for path, array in files.items():
+        click.echo(f"{path}: {array.dtype.name}{list(array.shape)}")
