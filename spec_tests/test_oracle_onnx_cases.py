@@ -13,7 +13,7 @@ from onnx.backend.test.case import node
 
 from cypool.conformance.tensors import DTYPES
 
-OPERATORS = {"GlobalMaxPool": 2, "MaxPool": 19}
+OPERATORS = {"AveragePool": 20, "GlobalAveragePool": 2, "GlobalMaxPool": 2, "MaxPool": 19}
 """The operators, and how many node tests ONNX 1.23.2 has of each."""
 
 REPORTED = json.loads(Path(__file__).with_name("data").joinpath("reported_family.json").read_text())["cases"]
@@ -39,19 +39,15 @@ def node_tests(op):
 
 
 @pytest.mark.parametrize("op", sorted(OPERATORS))
-def test_onnx_has_as_many_node_tests_as_are_looked_at(op):
-    assert len(node_tests(op)) >= OPERATORS[op]
-
-
-@pytest.mark.parametrize("op", sorted(OPERATORS))
 def test_the_oracle_meets_the_node_tests_of_onnx(op):
+    assert len(node_tests(op)) >= OPERATORS[op]
     for name, case in node_tests(op).items():
         proto = case.model.graph.node[0]
         inputs, outputs = case.data_sets[0]
         got = function(op)(*inputs, **{attribute.name: value(attribute) for attribute in proto.attribute})
         for ours, theirs in zip(got, outputs, strict=False):
             assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, name
-            np.testing.assert_allclose(ours, theirs, rtol=1e-5, err_msg=name)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-7, err_msg=name)
 
 
 @pytest.mark.parametrize("case", [case for case in REPORTED if case["op"] in OPERATORS], ids=lambda case: case["id"])

@@ -76,6 +76,20 @@ def nearest_dyadic(value: Fraction, form: Format) -> float:
     return nearest(value.numerator, 1 - value.denominator.bit_length(), form)
 
 
+def nearest_fraction(value: Fraction, form: Format) -> float:
+    """Round any fraction to ``form``, once; the sign of a negative one that rounds to zero is kept.
+
+    >>> nearest_fraction(Fraction(-1, 3), FORMATS[np.dtype(np.float16)])
+    -0.333251953125
+    """
+    numerator, denominator = abs(value.numerator), value.denominator
+    shift = max(form.precision + 2 + denominator.bit_length() - numerator.bit_length(), 0)
+    quotient, rest = divmod(numerator << shift, denominator)
+    # The quotient has more bits than the format, so of all that follows it only whether it is zero matters.
+    magnitude = nearest(2 * quotient + (rest != 0), -shift - 1, form)
+    return -magnitude if value < 0 else magnitude
+
+
 def rounded(enclose: Callable[[], arb], equals: Callable[[Fraction], bool], form: Format) -> float:
     """The real number >= 0 that ``enclose`` computes as a ball, rounded to ``form``.
 
