@@ -13,8 +13,9 @@ import numpy as np
 
 from cypool import spec
 from cypool.conformance import oracle
+from cypool.conformance.tensors import DTYPES
 from cypool.spec.facts import differences, facts, opsets, value_in_words
-from cypool.spec.model import Example, Operator, Ruling, Version
+from cypool.spec.model import Example, Operand, Operator, Ruling, Version
 from cypool.spec.shapes import written
 
 PAGES = Path(__file__).parent.parent / "docs" / "operators"
@@ -98,18 +99,25 @@ def _ruling(operator: Operator, ruling: Ruling) -> Iterator[str]:
 
 
 def _example(version: Version, example: Example) -> Iterator[str]:
-    yield f"{example.title} (T is float):"
-    inputs = [np.array(data, np.float32).reshape(shape) for _, shape, data in example.inputs]
+    yield f"{example.title} ({version.types[0].name} is float):"
+    stated = {name: (shape, data) for name, shape, data in example.inputs}
+    inputs = [_input(version, operand, *stated[operand.name]) if operand.name in stated else None for operand in version.inputs]
     given = dict(example.attributes)
     outputs = oracle.evaluate(version, inputs, given)
     values = {attribute.name: given.get(attribute.name, attribute.default) for attribute in version.attributes}
     arrays = zip(version.inputs + version.outputs, [*inputs, *outputs], strict=True)
     lines = [f"{name} = {value_in_words(value)}" for name, value in values.items() if value is not None]
-    lines += [_array(operand.name, array) for operand, array in arrays]
+    lines += [_array(operand.name, array) for operand, array in arrays if array is not None]
     yield "```\n" + "\n".join(lines) + "\n```"
 
 
-def _array(name: str, array: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> str:
+def _input(version: Version, operand: Operand, shape: tuple[int, ...], data: tuple[float, ...]) -> oracle.Array:
+    """An input as floats, or as the first type that it may have where floats are none."""
+    allowed = version.constraint(operand.type).allowed
+    return np.array(data, DTYPES["float" if "float" in allowed else allowed[0]]).reshape(shape)
+
+
+def _array(name: str, array: oracle.Array) -> str:
     prefix = f"{name} = "
     return prefix + np.array2string(array, separator=", ", prefix=prefix, max_line_width=100)
 

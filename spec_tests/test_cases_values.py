@@ -10,7 +10,7 @@ from cypool import spec
 from cypool.conformance.cases import boxes, shapes
 from cypool.conformance.cases.attributes import is_legal, label, regimes
 from cypool.conformance.cases.draws import Draws
-from cypool.conformance.cases.values import FAMILIES, values
+from cypool.conformance.cases.values import FAMILIES, families, values
 from cypool.conformance.tensors import DTYPES
 from cypool.spec.model import Attribute
 
@@ -87,6 +87,23 @@ def test_ties_have_norms_half_way_between_two_values(type, precision):
 @pytest.mark.parametrize("shape", shapes.SHAPES.values(), ids=list(shapes.SHAPES))
 def test_every_family_fills_every_shape(family, shape):
     assert drawn(family, "float16", shape).shape == shape
+
+
+@pytest.mark.parametrize("type", ["int8", "uint8"])
+def test_each_family_of_integers_is_what_its_name_says(type):
+    least, most = np.iinfo(DTYPES[type]).min, np.iinfo(DTYPES[type]).max
+    middle = 0 if least < 0 else 128
+    found = {name: values(name, Draws("x"), (2, 3, 12, 10), DTYPES[type]) for name in families(type)}
+    assert all(array.dtype == DTYPES[type] and array.shape == (2, 3, 12, 10) for array in found.values())
+    wide = {name: array.astype(int) for name, array in found.items()}
+    steps = np.diff(wide["ramp"].reshape(6, -1), axis=1)
+    assert sorted(set(steps.reshape(-1).tolist())) == [-96, 1] and wide["ramp"].min() >= 1
+    assert {value < middle for value in wide["mixed-signs"].reshape(-1).tolist()} == {True, False}
+    assert abs(wide["mixed-signs"] - middle).max() <= 8
+    assert len(set(wide["random"].reshape(-1).tolist())) > 200
+    assert set(wide["ends"].reshape(-1).tolist()) == {least, most}
+    assert set(wide["lowest"].reshape(-1).tolist()) == {least}
+    assert len(set(wide["all-equal"].reshape(-1).tolist())) == 1
 
 
 def test_shapes_are_those_that_the_rule_allows():

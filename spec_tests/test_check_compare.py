@@ -111,6 +111,36 @@ def test_a_distance_can_decide_instead() -> None:
     assert agrees(-0.0, 0.0, np.float32, within_ulps(0))
 
 
+INTEGERS = [np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_integers_are_as_far_apart_as_their_difference_says(dtype: np.dtype) -> None:
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    assert distance(most, least, dtype) == distance(least, most, dtype) == most - least
+    assert distance(3, 5, dtype) == 2
+    if least < 0:
+        assert distance(-1, 1, dtype) == 2
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_integers_agree_if_they_are_equal_whatever_decides_of_floats(dtype: np.dtype) -> None:
+    most = np.iinfo(dtype).max
+    for criterion in (onnx_tolerance, within_ulps(4)):
+        assert agrees(most, most, dtype, criterion)
+        assert not agrees(most - 1, most, dtype, criterion)
+    assert compare.tolerance(np.array([most], dtype)) == (0, 0)
+
+
+def test_an_output_of_integers_is_judged_beside_one_of_floats() -> None:
+    indices = Tensor.of("Indices", np.array([[[1, 2**62]]]))
+    near, far = (Tensor.of("Indices", np.array([[[1, 2**62 + off]]])) for off in (0, 1))
+    assert compare.misfit([tensor(1.0, 2.0), near], [tensor(1.0, 2.0), indices], onnx_tolerance) is None
+    found = compare.misfit([tensor(1.0, 2.0), far], [tensor(1.0, 2.0), indices], onnx_tolerance)
+    assert found == compare.Misfit("wrong value", f"Indices[0, 0, 1] is {2**62 + 1}, expected {2**62}", "Indices", 1)
+    assert compare.largest_ulp([tensor(1.0), far], [tensor(1.0000001), indices]) == 1
+
+
 READINGS = Reading("another", "that", legitimate=True), Reading("faulty", "no", legitimate=False)
 RULINGS = (
     Ruling("silence", "?", "this", "", READINGS, (2,)),

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy.typing as npt
 
 from cypool.conformance.tensors import Tensor
 from cypool.spec.model import AttributeValue, Version
 
 T = TypeVar("T")
+Array: TypeAlias = npt.NDArray[Any]
 
 
 class Later(Generic[T]):
@@ -73,6 +76,9 @@ class TypedValue:
 class Case:
     """A node of one operator version on given inputs.
 
+    ``asked`` names the outputs that the node has, where they are not just those that every node of the version has. An optional input that
+    is left out is none of ``inputs``.
+
     ``fault`` is None for a valid case; otherwise a word or two for the one thing that is wrong, and a runtime must refuse.
     ``rulings`` names the rulings that the case turns on (none: the text alone decides) and ``alternatives`` those of their other readings
     that the oracle can compute. Those two and the inputs may be given as a ``Later``: most cases are only looked at by their ids, and then
@@ -92,6 +98,23 @@ class Case:
     answer: Callable[[str | None], tuple[Tensor, ...]] | None = field(default=None, repr=False, compare=False)
     opset: int | None = None  # of the model; None: the version's first
     variant: str = ""  # of the model, by its name in ``variants``
+    asked: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs that the node has."""
+        return self.asked or tuple(operand.name for operand in self.version.outputs if not operand.optional)
+
+    @property
+    def arrays(self) -> list[Array | None]:
+        """The inputs in the order of the version's, None for one that is left out."""
+        given = {tensor.name: tensor for tensor in self.inputs}
+        return [given[operand.name].array if operand.name in given else None for operand in self.version.inputs]
+
+    def tensors(self, arrays: Iterable[Array]) -> tuple[Tensor, ...]:
+        """Name the arrays of all outputs that the version has, and keep those of the node's."""
+        named = {operand.name: array for operand, array in zip(self.version.outputs, arrays, strict=True)}
+        return tuple(Tensor.of(name, named[name]) for name in self.outputs)
 
     @functools.cached_property
     def expected(self) -> tuple[Tensor, ...]:

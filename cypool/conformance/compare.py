@@ -53,11 +53,12 @@ AS_RULED = "as ruled"
 
 Array: TypeAlias = npt.NDArray[Any]
 Criterion: TypeAlias = Callable[[Array, Array], npt.NDArray[np.bool_]]
-"""Which elements are near enough: got, expected (both of one type and shape, both finite) -> a mask."""
+"""Which floats are near enough: got, expected (both of one type and shape, both finite) -> a mask. Other elements have to be equal."""
 
 ATOL = 1e-7
 RTOL = {DTYPES[name]: rtol for name, rtol in {"float16": 1e-3, "bfloat16": 2.0**-6, "float": 1e-3, "double": 1e-3}.items()}
-"""ONNX's own tolerance (``onnx.backend.test.runner``): one epsilon of float16 and two of bfloat16 for the half types."""
+"""ONNX's own tolerance (``onnx.backend.test.runner``): one epsilon of float16 and two of bfloat16 for the half types. Other types have
+none."""
 
 
 def onnx_tolerance(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
@@ -79,6 +80,8 @@ def tolerance(expected: Array) -> tuple[float, float]:
     >>> tolerance(np.array([2e-30, 1e-30], np.float64))
     (0.001, 2e-33)
     """
+    if expected.dtype not in RTOL:
+        return 0.0, 0.0
     rtol = RTOL[expected.dtype]
     right = expected.astype(np.float64)
     scale = float(np.abs(right).max(initial=0.0, where=np.isfinite(right)))
@@ -105,31 +108,39 @@ def _bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def ulp_distance(a: Array, b: Array) -> npt.NDArray[np.uint64]:
-    """How many representable values lie from each element of ``a`` to that of ``b``: their bits, as ordered integers, subtracted.
+    """How many representable values lie from each element of ``a`` to that of ``b``: of floats their bits, as ordered integers, subtracted.
 
     Zeros of both signs are one value; infinity is one past the largest finite value. NaN has a place after infinity, of no meaning.
+    Of integers it is the difference.
 
     >>> ulp_distance(np.array([1.0, -0.0], np.float32), np.array([1.0000001, 1e-45], np.float32)).tolist()
     [1, 1]
+    >>> ulp_distance(np.array([-1, -128], np.int8), np.array([1, 127], np.int8)).tolist()
+    [2, 255]
     """
     return _magnitude_difference(_ordered(a), _ordered(b))
 
 
-def _ordered(array: Array) -> npt.NDArray[np.int64]:
+def _ordered(array: Array) -> Array:
+    if array.dtype not in RTOL:
+        return array.astype(np.int64 if array.dtype.kind == "i" else np.uint64)
     bits = array.view(_bits(array.dtype)).astype(np.uint64)
     sign = np.uint64(1 << (8 * array.dtype.itemsize - 1))
     magnitude = (bits & ~sign).astype(np.int64)
     return np.where(bits & sign != 0, -magnitude, magnitude)
 
 
-def _magnitude_difference(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    # of float64, the difference can exceed an int64, but as an unsigned number it is right
+def _magnitude_difference(a: Array, b: Array) -> npt.NDArray[np.uint64]:
+    # the difference can exceed an int64, but as an unsigned number it is right
     difference: npt.NDArray[np.uint64] = np.maximum(a, b).view(np.uint64) - np.minimum(a, b).view(np.uint64)
     return difference
 
 
 def near(got: Array, expected: Array, criterion: Criterion) -> npt.NDArray[np.bool_]:
-    """Which elements agree. NaN agrees with NaN, an infinity with itself, and neither with anything else."""
+    """Which elements agree. NaN agrees with NaN, an infinity with itself, and neither with anything else; integers agree if equal."""
+    if expected.dtype not in RTOL:
+        equal: npt.NDArray[np.bool_] = got == expected
+        return equal
     finite = np.isfinite(got) & np.isfinite(expected)
     same: npt.NDArray[np.bool_] = (got == expected) | (np.isnan(got) & np.isnan(expected))
     return np.where(finite, criterion(got, expected), same)
@@ -164,12 +175,14 @@ def misfit(got: Sequence[Tensor], expected: Sequence[Tensor], criterion: Criteri
 
 
 def largest_ulp(got: Sequence[Tensor], expected: Sequence[Tensor]) -> int | None:
-    """The largest ULP distance of any element; None where there is none to tell: other types or shapes, or a NaN against a number."""
+    """The largest ULP distance of any float; None where there is none to tell: other types or shapes, or a NaN against a number."""
     largest = 0
     if [(tensor.type, tensor.shape) for tensor in got] != [(tensor.type, tensor.shape) for tensor in expected]:
         return None
     for theirs, ours in zip(got, expected, strict=True):
         a, b = theirs.array, ours.array
+        if b.dtype not in RTOL:
+            continue
         if (np.isnan(a) != np.isnan(b)).any():
             return None
         largest = max(largest, int(ulp_distance(a, b).max(initial=0, where=~np.isnan(a))))

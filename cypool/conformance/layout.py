@@ -74,7 +74,7 @@ def describe(case: Case, opsets: Iterable[int] = ()) -> dict[str, Any]:
         "models": models_at,
         "type": case.type,
         "inputs": [tensor.name for tensor in models.feeds(case)],
-        "outputs": [operand.name for operand in version.outputs],
+        "outputs": list(case.outputs),
         "tags": sorted(case.tags),
         "ruling": list(case.rulings),
     }
@@ -109,13 +109,14 @@ def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
         facts["id"],
         spec.version(f"{facts['operator']}-{facts['version']}"),
         facts["type"],
-        tuple(given[name] for name in node.input),
+        tuple(given[name] for name in node.input if name),
         tuple(_attributes(node)),
         frozenset(facts["tags"]),
         tuple(facts["ruling"]),
         () if fault else tuple(reading["name"] for reading in facts["readings"]),
         fault,
         opset=facts["opset"],
+        asked=tuple(facts["outputs"]),
         answer=None if fault else answer,
     )
 

@@ -17,7 +17,7 @@ class Recipe:
 
     ``unoptimized`` stands in for ``load`` where a variant asks for the graph as it is, and the runtime has more to do for that.
     ``$target`` is what the adapter is pointed at, in quotes, ``$module`` and ``$path`` its module and the dotted way to it; ``$outputs``
-    lists the names of the outputs, ``$dtype`` is their numpy type, and ``$options`` what is asked of the runtime besides.
+    lists the names of the outputs, ``$dtypes`` their numpy types, and ``$options`` what is asked of the runtime besides.
     """
 
     imports: str
@@ -31,9 +31,9 @@ _ORT_UNOPTIMIZED = """options = ort.SessionOptions()
 options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
 session = ort.InferenceSession(model, options, providers=[$target])"""
 _ORT_VALUES = """
-def value(array):
-    half = array.dtype == ml_dtypes.bfloat16
-    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16) if half else array, 16 if half else 1)
+def value(a):
+    half = a.dtype == ml_dtypes.bfloat16
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(a.view(np.uint16), 16) if half else ort.OrtValue.ortvalue_from_numpy(a)
 values = session.run_with_ort_values($outputs, {name: value(array) for name, array in inputs.items()})"""
 _OPENVINO = (
     "import openvino as ov",
@@ -45,7 +45,8 @@ RECIPES = {
     "onnxruntime bfloat16": Recipe(
         f"import ctypes\n{_ORT[0]}",
         _ORT[1] + _ORT_VALUES,
-        "[np.frombuffer(ctypes.string_at(v.data_ptr(), v._ortvalue.tensor_size_in_bytes()), $dtype).reshape(v.shape()) for v in values]",
+        "[np.frombuffer(ctypes.string_at(v.data_ptr(), v._ortvalue.tensor_size_in_bytes()), t).reshape(v.shape()) "
+        "for v, t in zip(values, $dtypes)]",
         _ORT_UNOPTIMIZED + _ORT_VALUES,
     ),
     "openvino": Recipe(*_OPENVINO, "[compiled(inputs)[name] for name in $outputs]"),
@@ -82,7 +83,8 @@ RECIPES = {
 request = {"cmd": "run", "id": "1", "model": base64.b64encode(model).decode(), "outputs": $outputs,
            "inputs": [tensor(name, array) for name, array in inputs.items()], **$options}
 answer = json.loads(subprocess.check_output(shlex.split($target), input=json.dumps(request) + "\\n", text=True))""",
-        '[np.frombuffer(base64.b64decode(y["data"]), $dtype).reshape(y["shape"]) for y in answer.get("outputs", [])] or [answer]',
+        '[np.frombuffer(base64.b64decode(y["data"]), dtype).reshape(y["shape"]) '
+        'for y, dtype in zip(answer.get("outputs", []), $dtypes)] or [answer]',
     ),
 }
 """By adapter ("" for programs that speak the worker's protocol); by adapter and type where numpy's own types do not suffice."""

@@ -24,8 +24,7 @@ from cypool.conformance.records import Result
 def request_of(case: Case) -> bytes:
     """The line that asks for a case."""
     model = models.model(case).SerializeToString(deterministic=True)
-    outputs = [output.name for output in case.version.outputs]
-    return run_request(case.id, model, models.feeds(case), outputs, models.variant(case).options)
+    return run_request(case.id, model, models.feeds(case), case.outputs, models.variant(case).options)
 
 
 def outcome_of(runtime: Isolated, case: Case) -> Outcome:

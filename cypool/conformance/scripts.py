@@ -46,8 +46,8 @@ def script(title: str, entry: Entry, case: Case, place: Place | None = None) -> 
         "target": json.dumps(entry.target),
         "module": module,
         "path": f"{module}.{attribute}".rstrip("."),
-        "outputs": json.dumps([operand.name for operand in case.version.outputs]),
-        "dtype": _dtype(case.type),
+        "outputs": json.dumps(case.outputs),
+        "dtypes": f"[{', '.join(_dtype(models.output_type(case, name)) for name in case.outputs)}]",
         "options": repr(dict(options)),
     }
     steps = recipe.imports, (options and recipe.unoptimized) or recipe.load, recipe.run

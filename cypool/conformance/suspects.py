@@ -17,11 +17,10 @@ from cypool.spec.model import Version
 def answers(case: Case) -> Iterator[tuple[tuple[str, ...], tuple[Tensor, ...]]]:
     """What each fault would give, and then several at once, fewest first: their names, and the outputs."""
     attributes = {name: typed.value for name, typed in case.attributes}
+    inputs = case.arrays
     for names in suspects(case.version):
         if names not in [(alternative,) for alternative in case.alternatives]:
-            arrays = oracle.evaluate(case.version, [tensor.array for tensor in case.inputs], attributes, oracle.JOIN.join(names))
-            outputs = zip(case.version.outputs, arrays, strict=True)
-            yield names, tuple(Tensor.of(operand.name, array) for operand, array in outputs)
+            yield names, case.tensors(oracle.evaluate(case.version, inputs, attributes, oracle.JOIN.join(names)))
 
 
 def suspects(version: Version) -> Iterator[tuple[str, ...]]:

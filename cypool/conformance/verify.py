@@ -52,7 +52,7 @@ def outcome_of(case: Case, directory: Path) -> Outcome:
             return Outcome(record["status"], message=str(record.get("message", "")))
         if record["status"] != "ok":
             return Outcome.from_json(record)
-        names = [operand.name for operand in case.version.outputs]
+        names = case.outputs
         return Outcome("ok", tuple(_output(directory / f"output_{i}.pb", (names[i:] or ["?"])[0]) for i in range(files)))
     except (OSError, KeyError, ValueError, ProtocolError) as error:
         return Outcome("crashed", message=f"{directory.name} holds no usable answer: {error}")

@@ -77,7 +77,7 @@ def _valid_case(version: Version, choice: Choice) -> Case:
     filled = _filled(version, given)
     arrays = Later(lambda: module.inputs(choice, filled, DTYPES[choice["type"]], Draws(id)))
     rulings: Later[tuple[str, ...]] = Later(lambda: tuple(module.rulings(choice, arrays.value, filled)))
-    return Case(
+    case = Case(
         id,
         version,
         choice["type"],
@@ -86,8 +86,9 @@ def _valid_case(version: Version, choice: Choice) -> Case:
         frozenset(choice.values()),
         rulings,
         Later(lambda: alternatives(version, rulings.value)),
-        answer=lambda reading: _answer(version, arrays.value, given, reading),
+        answer=lambda reading: case.tensors(oracle.evaluate(version, case.arrays, given, reading)),
     )
+    return case
 
 
 def alternatives(version: Version, rulings: Iterable[str]) -> tuple[str, ...]:
@@ -120,13 +121,6 @@ def invalid(version: Version, type: str) -> Iterator[Case]:
             () if ruling is None else (ruling,),
             fault=fault.text,
         )
-
-
-def _answer(
-    version: Version, arrays: tuple[Array, ...], attributes: Mapping[str, AttributeValue], reading: str | None
-) -> tuple[Tensor, ...]:
-    outputs = oracle.evaluate(version, arrays, attributes, reading)
-    return tuple(Tensor.of(operand.name, output) for operand, output in zip(version.outputs, outputs, strict=True))
 
 
 @functools.cache

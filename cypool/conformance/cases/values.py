@@ -14,14 +14,25 @@ import numpy as np
 
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.oracle.rounding import FORMATS, Format
+from cypool.conformance.tensors import DTYPES
 
 RAMP = 251  # the ramp starts again after so many: 8 bits still tell neighbours apart
 
 
 def values(family: str, draws: Draws, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """An array of that family, shape and element type."""
-    planes, size = math.prod(shape[:2]), math.prod(shape[2:])
-    return np.asarray(FAMILIES[family](draws, (planes, size), FORMATS[dtype])).astype(dtype).reshape(shape)
+    planes = math.prod(shape[:2]), math.prod(shape[2:])
+    drawn = FAMILIES[family](draws, planes, FORMATS[dtype]) if dtype in FORMATS else INTEGERS[family](draws, planes, np.iinfo(dtype))
+    return np.asarray(drawn).astype(dtype).reshape(shape)
+
+
+def families(type: str) -> tuple[str, ...]:
+    """The names of the families that an element type has.
+
+    >>> "nan" in families("float16"), "nan" in families("int8")
+    (True, False)
+    """
+    return tuple(FAMILIES if DTYPES[type] in FORMATS else INTEGERS)
 
 
 def _ramp(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
@@ -102,3 +113,44 @@ FAMILIES: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {
     "all-equal": _all_equal,
 }
 """The families by name; each is given its draws, (planes, elements in a plane) and the format, and answers in float64."""
+
+
+def _integer_ramp(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:
+    planes, size = shape
+    return np.asarray(np.arange(size) % INTEGER_RAMP + 1 + np.arange(planes)[:, None] % 5)
+
+
+def _around_the_middle(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:
+    """Both sides of the place where bits read as signed and as unsigned part: of 0, or of half the range."""
+    middle = 0 if form.min < 0 else (form.max + 1) // 2
+    return middle - 8 + draws.below(16, *shape)
+
+
+def _anywhere(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:
+    return form.min + draws.below(form.max - form.min + 1, *shape)
+
+
+def _ends(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:
+    """The lowest value, mostly, and the largest."""
+    return np.where(draws.below(4, *shape) == 0, form.max, form.min)
+
+
+def _lowest(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:
+    return np.full(shape, form.min)
+
+
+def _any_one(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:
+    return np.full(shape, _anywhere(draws, (1, 1), form))
+
+
+INTEGER_RAMP = 97  # 7 bits hold it, and 4 more
+
+INTEGERS: dict[str, Callable[[Draws, tuple[int, int], np.iinfo[Any]], Array]] = {
+    "ramp": _integer_ramp,
+    "mixed-signs": _around_the_middle,
+    "random": _anywhere,
+    "ends": _ends,
+    "lowest": _lowest,
+    "all-equal": _any_one,
+}
+"""The families of integers of up to 32 bits, by name."""
