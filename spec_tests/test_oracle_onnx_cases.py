@@ -13,7 +13,7 @@ from onnx.backend.test.case import node
 
 from cypool.conformance.tensors import DTYPES
 
-OPERATORS = {"AveragePool": 20, "GlobalAveragePool": 2, "GlobalMaxPool": 2, "MaxPool": 19}
+OPERATORS = {"AveragePool": 20, "GlobalAveragePool": 2, "GlobalMaxPool": 2, "LpPool": 8, "MaxPool": 19}
 """The operators, and how many node tests ONNX 1.23.2 has of each."""
 
 REPORTED = json.loads(Path(__file__).with_name("data").joinpath("reported_family.json").read_text())["cases"]

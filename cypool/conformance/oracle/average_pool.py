@@ -37,7 +37,7 @@ def average_pool(
     [[[3.0, 3.0]]]
     """
     readings = frozenset(reading.split("+")) if reading else frozenset()
-    if "unreached-zero" in readings:
+    if "unreached-zero" in readings and auto_pad != "NOTSET":
         return (_unreached(x, kernel_shape, strides, auto_pad, dilations, count_include_pad, readings),)
     axes = windows.grid(x.shape[2:], windows.filled(kernel_shape, strides, pads, auto_pad, dilations, ceil_mode), readings)
     counted = bool(count_include_pad) or "padding-counted" in readings
@@ -77,14 +77,18 @@ def _unreached(
     count_include_pad: int,
     readings: Set[str],
 ) -> Array:
-    """As many places as SAME has, and zeros in those that padding without the dilations does not reach."""
-    attributes = {"kernel_shape": kernel_shape, "strides": strides, "auto_pad": auto_pad, "dilations": dilations}
+    """As many places as there are without dilations, and zeros in those that the window with them does not reach."""
     reached = "+".join([*sorted(readings - {"unreached-zero"}), "undilated-pads"])
-    (some,) = average_pool(x, **attributes, count_include_pad=count_include_pad, reading=reached)  # type: ignore[arg-type]
-    axes = windows.grid(x.shape[2:], windows.filled(**attributes))  # type: ignore[arg-type]
-    y = np.zeros((*x.shape[:2], *map(len, axes)), x.dtype)
-    y[tuple(slice(size) for size in some.shape)] = some
-    return y
+    (some,) = average_pool(
+        x,
+        kernel_shape=kernel_shape,
+        strides=strides,
+        auto_pad=auto_pad,
+        dilations=dilations,
+        count_include_pad=count_include_pad,
+        reading=reached,
+    )
+    return windows.filled_up(some, windows.grid(x.shape[2:], windows.filled(kernel_shape, strides, auto_pad=auto_pad)))
 
 
 READINGS = (

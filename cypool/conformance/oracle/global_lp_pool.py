@@ -26,7 +26,7 @@ def global_lp_pool(x: Array, *, p: float, reading: str | None = None) -> tuple[A
     >>> global_lp_pool(np.array([[[3.0, -4.0]]], np.float32), p=2)
     (array([[[5.]]], dtype=float32),)
     """
-    reduce = _norm if reading is None else READINGS[reading]
+    reduce = exact if reading is None else READINGS[reading]
     rows = x.reshape(math.prod(x.shape[:2]), math.prod(x.shape[2:]))
     values = [reduce(row, p, FORMATS[x.dtype]) for row in rows]
     with np.errstate(over="ignore"):  # of readings that round to another type first
@@ -34,7 +34,8 @@ def global_lp_pool(x: Array, *, p: float, reading: str | None = None) -> tuple[A
     return (y.reshape(x.shape[:2] + (1,) * (x.ndim - 2)),)
 
 
-def _norm(row: Array, p: float, form: Format, share: int = 1) -> float:
+def exact(row: Array, p: float, form: Format, share: Fraction | int = 1) -> float:
+    """Return the p-norm of a row, its sum of powers divided by ``share``, rounded to ``form``."""
     counts = _counts(row)
     if any(map(math.isnan, counts)):
         return math.nan
@@ -47,14 +48,14 @@ def _norm(row: Array, p: float, form: Format, share: int = 1) -> float:
 
 def _mean(row: Array, p: float, form: Format) -> float:
     """The power mean: the sum is divided by the number of elements."""
-    return _norm(row, p, form, share=row.size) if row.size else math.nan
+    return exact(row, p, form, share=row.size) if row.size else math.nan
 
 
 def _without_abs(row: Array, p: float, form: Format, share: int = 1) -> float:
     """Powers of the values as they are: odd ones keep their sign, and what has no real root is NaN."""
     counts = _counts(row)
     if all(value >= 0 for value in counts) or p % 2 == 0:
-        return _norm(row, p, form, share)
+        return exact(row, p, form, share)
     if not all(map(math.isfinite, counts)) or not float(p).is_integer() or p > 1000:
         return Plain(signed=True, mean=share > 1)(row.astype(np.float64), p, form)
     total, exponent = power_sum({value: count for value, count in counts.items() if value}, int(p))

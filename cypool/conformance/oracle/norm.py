@@ -18,7 +18,7 @@ EXACT_POWERS = 128  # up to this integer p the sum is kept as one exact integer
 EXACT_BITS = 1 << 20  # the size of integers up to which equality is settled exactly
 
 
-def norm(counts: Mapping[float, int], p: Fraction, form: Format, share: int = 1) -> float:
+def norm(counts: Mapping[float, int], p: Fraction, form: Format, share: Fraction | int = 1) -> float:
     """(sum of count * magnitude**p / share) ** (1/p), rounded to ``form``; the magnitudes are finite and >= 0.
 
     >>> from cypool.conformance.oracle.rounding import FORMATS
@@ -54,13 +54,13 @@ def root(total: Fraction, p: int, exponent: int, form: Format) -> float:
     return rounded(lambda: arb(exact).root(p) * scale, lambda middle: (middle / Fraction(2) ** exponent) ** p == total, form)
 
 
-def _radical(counts: Mapping[float, int], p: Fraction, form: Format, share: int) -> float:
+def _radical(counts: Mapping[float, int], p: Fraction, form: Format, share: Fraction | int) -> float:
     """The norm where powers are irrational, or too large to write down: through logarithms of sums relative to the largest magnitude."""
     top = max(counts)
-    power = fmpq(p.numerator, p.denominator)
+    power, part = fmpq(p.numerator, p.denominator), fmpq(share.numerator, share.denominator)
 
     def enclose() -> arb:
-        relative = sum((count * (arb(magnitude) / top) ** arb(power) for magnitude, count in counts.items()), arb(0)) / share
+        relative = sum((count * (arb(magnitude) / top) ** arb(power) for magnitude, count in counts.items()), arb(0)) / part
         logarithm = relative.log() / power + arb(top).log()
         if logarithm > (form.limit + 1) * arb(2).log():
             return arb(2) ** (form.limit + 1)
@@ -71,7 +71,7 @@ def _radical(counts: Mapping[float, int], p: Fraction, form: Format, share: int)
     return rounded(enclose, lambda middle: _is_norm(middle, counts, p, share), form)
 
 
-def _is_norm(value: Fraction, counts: Mapping[float, int], p: Fraction, share: int) -> bool:
+def _is_norm(value: Fraction, counts: Mapping[float, int], p: Fraction, share: Fraction | int) -> bool:
     """Whether the norm is ``value``, exactly.
 
     With p = a/q in lowest terms that asks whether the sum of count * (magnitude/value)**(a/q) is ``share``. Positive real radicals

@@ -6,8 +6,10 @@ against the windows that cypool computes, and shares nothing with them.
 
 from __future__ import annotations
 
-from collections.abc import Set
-from typing import NamedTuple
+from collections.abc import Sequence, Set
+from typing import Any, NamedTuple
+
+import numpy as np
 
 SAME = ("SAME_UPPER", "SAME_LOWER")
 
@@ -77,6 +79,13 @@ def grid(sizes: tuple[int, ...], attributes: Attributes, readings: Set[str] = fr
         _along(size, kernel, stride, begin, end, dilation, auto_pad, ceil_mode, readings)
         for size, kernel, stride, begin, end, dilation in zip(sizes, kernel_shape, strides, begins, ends, dilations, strict=True)
     ]
+
+
+def filled_up(some: np.ndarray[Any, Any], axes: Sequence[Sequence[Window]]) -> np.ndarray[Any, Any]:
+    """Return an output with zeros where it has fewer places than ``axes`` has windows."""
+    y = np.zeros((*some.shape[:2], *map(len, axes)), some.dtype)
+    y[tuple(slice(size) for size in some.shape)] = some
+    return y
 
 
 def _along(n: int, k: int, s: int, begin: int, end: int, d: int, auto_pad: str, ceil_mode: bool, readings: Set[str]) -> list[Window]:
