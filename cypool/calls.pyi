@@ -2,16 +2,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cypool.dispatch import Launch
-from cypool.plan import Array, Form, Signature
+from cypool.plan import Array, Signature
 
 class Calls:
-    def __init__(self, prepare: Callable[[str, int | None, Mapping[str, Any], Sequence[Form]], tuple[Signature, Launch]]) -> None: ...
+    def __init__(
+        self,
+        prepare: Callable[[str, int | None, Mapping[str, Any], Sequence[Array | None], int | None], tuple[Signature, Launch]],
+    ) -> None: ...
     def run(
         self,
         op: str,
         arrays: tuple[Any, ...],
         attributes: tuple[Any, ...],
         opset: int | None,
-        out: Array | None,
+        outputs: int | None,
+        out: Array | tuple[Array, ...] | None,
         threads: int | None,
-    ) -> Array: ...
+    ) -> tuple[Array, ...]: ...

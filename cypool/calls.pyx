@@ -17,84 +17,141 @@ cdef enum:
 
 
 cdef class Prepared:
-    """What follows from operator, opset, attributes, types and shapes."""
+    """All that follows from operator, opset, attributes, types and shapes."""
 
     cdef object version
-    cdef tuple shape
-    cdef np.npy_intp sizes[64]  # the same; numpy has no more axes
-    cdef int type  # numpy's number of the output's
+    cdef tuple outputs  # type and shape of each
+    cdef np.npy_intp sizes[64]  # the shape of the first, as numpy's C interface takes it; numpy has no more axes
+    cdef int rank, type  # numpy's number of its type
+    cdef tuple left_out  # None for each input that the call does not name
     cdef Launch launch
+    cdef Py_ssize_t stated  # place of the input whose values are a shape, -1 where there is none
+    cdef dict by_shape  # what follows from these values as well
 
 
 cdef class Calls:
-    """All calls. ``prepare`` says what follows from all but what arrays hold, a Signature and a Launch; it is kept, as most calls are like
-    the one before."""
+    """Runs calls, and caches what ``prepare`` derives from operator, opset, attributes, types and shapes.
+
+    ``prepare`` is given operator, opset, attributes, arrays and the number of outputs that are wanted, and returns a
+    Signature and a Launch. It looks at what arrays hold in one case only: where an input is a shape.
+    """
 
     cdef object prepare
-    cdef dict prepared
+    cdef dict cache
 
     def __init__(self, prepare):
         self.prepare = prepare
-        self.prepared = {}
+        self.cache = {}
 
-    def run(self, op, tuple arrays not None, tuple attributes not None, opset, out, threads):
-        """The operator's output; ``attributes`` are names and values in turn."""
+    def run(self, op, tuple arrays not None, tuple attributes not None, opset, outputs, out, threads):
+        """Return a tuple of the operator's outputs; ``attributes`` are names and values in turn."""
         cdef Prepared call
+        cdef tuple results
         for array in arrays:
-            if type(array) is not np.ndarray:
+            if type(array) is not np.ndarray and array is not None:
                 arrays = tuple(plan.arrays(op, opset, arrays))
                 break
-        call = self.known(op, opset, attributes, arrays)
+        call = self.prepared(op, opset, attributes, arrays, outputs)
         if threads is not None and (type(threads) is not int or threads < 1):
             threads = plan.check_threads(call.version, threads)
-        if out is None:
-            y = new(call)
-        else:
-            plan.check_out(call.version, out, call.shape, arrays[0].dtype)
-            y = out
-            if type(out) is not np.ndarray or not out.dtype.isnative or any([numpy.may_share_memory(out, array) for array in arrays]):
-                y = new(call)
-        if not call.launch.go(arrays, y, threads):
-            plan.check_values(call.version, arrays)
-            raise AssertionError(f"{call.version.name}: a kernel refused what the version allows")
-        if out is not None and y is not out:
-            out[...] = y
-            return out
-        return y
+        if call.left_out:
+            arrays = arrays + call.left_out
+        if out is not None:
+            return into(call, arrays, plan.outs_of(call.version, out, call.outputs), threads)
+        results = new(call)
+        start(call, arrays, results, threads)
+        return results
 
-    cdef Prepared known(self, op, opset, tuple attributes, tuple arrays):
-        """What is known of calls like this one, or will be from now on."""
+    cdef Prepared prepared(self, op, opset, tuple attributes, tuple arrays, outputs):
+        """Return what is known of calls like this one, or will be from now on."""
         cdef Prepared call
-        cdef bint kept = True
-        cdef list key = [op, opset, type(opset)]
+        cdef bint hashable = True
+        cdef list parts = [op, opset, type(opset), outputs, type(outputs)]
         for value in attributes:  # with types, which tell True, 1 and 1.0 apart
             if isinstance(value, (list, tuple)):
                 value = tuple(value)
-                key.append(tuple([type(element) for element in value]))
-            key.append(type(value))
-            key.append(value)
+                parts.append(tuple([type(element) for element in value]))
+            parts.append(type(value))
+            parts.append(value)
         for array in arrays:
-            key.append(<object>np.PyArray_DESCR(<np.ndarray>array))
-            key.append((<object>array).shape)
-        whole = tuple(key)
+            if array is None:
+                parts.append(None)
+            else:
+                parts.append(<object>np.PyArray_DESCR(<np.ndarray>array))
+                parts.append((<object>array).shape)
+        key = tuple(parts)
         try:
-            call = self.prepared.get(whole)
+            call = self.cache.get(key)
         except TypeError:  # an attribute or opset without a hash, such as an array: most will not do, and ``prepare`` says so
-            call, kept = None, False
+            call, hashable = None, False
+        if call is not None and call.stated >= 0:
+            return self.by_values(call, op, opset, attributes, arrays, outputs)
         if call is None:
-            call = Prepared()
-            named = dict(zip(attributes[::2], attributes[1::2], strict=True))
-            signature, call.launch = self.prepare(op, opset, named, [(array.dtype, array.shape) for array in arrays])
-            call.version, call.shape, call.type = signature.version, signature.shape, signature.dtype.num
-            for axis, size in enumerate(call.shape):
-                call.sizes[axis] = size
-            if kept:
-                if len(self.prepared) >= MOST:
-                    self.prepared.clear()
-                self.prepared[whole] = call
+            call = self.made(op, opset, attributes, arrays, outputs)
+            if hashable:
+                keep(self.cache, key, call)
+        return call
+
+    cdef Prepared by_values(self, Prepared like, op, opset, tuple attributes, tuple arrays, outputs):
+        """Return the same where the values of an input are a shape, and decide as well."""
+        cdef Prepared call
+        values = tuple(arrays[like.stated].tolist())
+        call = like.by_shape.get(values)
+        if call is None:
+            call = self.made(op, opset, attributes, arrays, outputs)
+            keep(like.by_shape, values, call)
+        return call
+
+    cdef Prepared made(self, op, opset, tuple attributes, tuple arrays, outputs):
+        """Have a call prepared."""
+        cdef Prepared call = Prepared()
+        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        signature, call.launch = self.prepare(op, opset, named, arrays, outputs)
+        call.version, call.outputs, call.stated = signature.version, signature.outputs, signature.stated
+        call.left_out = (None,) * (len(signature.inputs) - len(arrays))
+        if call.stated >= 0:
+            call.by_shape = {tuple(arrays[call.stated].tolist()): call}
+        dtype, shape = call.outputs[0]
+        call.type, call.rank = dtype.num, len(shape)
+        for axis, size in enumerate(shape):
+            call.sizes[axis] = size
         return call
 
 
-cdef object new(Prepared call):
-    """An array for the output."""
-    return np.PyArray_EMPTY(len(call.shape), call.sizes, call.type, False)
+cdef int keep(dict cache, key, call) except -1:
+    """Put something into a cache, which is emptied when it is full."""
+    if len(cache) >= MOST:
+        cache.clear()
+    cache[key] = call
+    return 0
+
+
+cdef tuple new(Prepared call):
+    """Return arrays for the outputs."""
+    first = np.PyArray_EMPTY(call.rank, call.sizes, call.type, False)
+    if len(call.outputs) == 1:
+        return (first,)
+    return (first, *[numpy.empty(shape, dtype.newbyteorder("=")) for dtype, shape in call.outputs[1:]])
+
+
+cdef int start(Prepared call, tuple arrays, tuple results, threads) except -1:
+    """Have the outputs computed; SpecValueError where an input holds a number that is not allowed there."""
+    if not call.launch.go(arrays, results, threads):
+        plan.check_values(call.version, arrays, results)
+        raise AssertionError(f"{call.version.name}: a kernel refused what the version allows")
+    return 0
+
+
+cdef object into(Prepared call, tuple arrays, tuple outs, threads):
+    """Have the outputs computed into arrays of the caller's; return these."""
+    given = [array for array in arrays if array is not None]
+    direct = all([
+        type(out) is np.ndarray and out.dtype.isnative and not any([numpy.may_share_memory(out, array) for array in given])
+        for out in outs
+    ])
+    results = outs if direct else new(call)
+    start(call, arrays, results, threads)
+    if not direct:
+        for out, result in zip(outs, results, strict=True):
+            out[...] = result
+    return outs

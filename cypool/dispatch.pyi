@@ -8,23 +8,13 @@ Form = tuple[np.dtype[Any], tuple[int, ...]]
 
 class Build(NamedTuple):
     name: str
-    rows: dict[str, Callable[..., None]]
-    planes: dict[str, Callable[..., None]]
-    box_max: dict[str, Callable[..., None]]
-    inclusive_boxes: dict[str, Callable[..., int]]
+    kernels: dict[str, dict[str, Callable[..., Any]]]
 
 class Launch:
-    def __call__(self, arrays: tuple[Array, ...], out: Array, threads: int | None) -> bool: ...
+    def __init__(self, inputs: Sequence[Form | None], outputs: Sequence[Form], *numbers: Any) -> None: ...
+    def __call__(self, arrays: tuple[Array | None, ...], outputs: tuple[Array, ...], threads: int | None) -> bool: ...
 
-class lp(Launch):
-    def __init__(self, forms: Sequence[Form], p: float) -> None: ...
-
-class box_max(Launch):
-    def __init__(self, forms: Sequence[Form], scale: float, counts: tuple[int, int]) -> None: ...
-
-class maxima(Launch):
-    def __init__(self, dtype: np.dtype[Any], shape: tuple[int, ...], regions: int, counts: tuple[int, int]) -> None: ...
-
+LAUNCHES: dict[str, type[Launch]]
 chosen: Build
 MOST: int
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 cimport numpy as np
 
-from cypool.kernels.variants import VARIANTS
+from cypool.kernels.variants import KERNELS, VARIANTS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -27,50 +27,60 @@ class ElementType(NamedTuple):
     """How the kernels see an element type."""
 
     name: str  # numpy's
-    fused: str  # its name in the kernels' fused type
+    fused: str  # its name in the kernels' fused types
     view: np.dtype[Any]
 
 
-TYPES = (
-    ElementType("float16", "float16", np.dtype(np.uint16)),
-    ElementType("bfloat16", "bfloat16", np.dtype(np.int16)),
-    ElementType("float32", "float", np.dtype(np.float32)),
-    ElementType("float64", "double", np.dtype(np.float64)),
-)
-"""The two 16-bit types are told apart by their sign (kernels/floats.pxd)."""
+TYPES = {
+    row[0]: ElementType(*row)
+    for row in (
+        ("float16", "float16", np.dtype(np.uint16)),
+        ("bfloat16", "bfloat16", np.dtype(np.int16)),
+        ("float32", "float", np.dtype(np.float32)),
+        ("float64", "double", np.dtype(np.float64)),
+        ("int8", "int8", np.dtype(np.int8)),
+        ("uint8", "uint8", np.dtype(np.uint8)),
+        ("int64", "long long", np.dtype(np.int64)),
+    )
+}
+"""By numpy's name. The two 16-bit floats are told apart by their sign (kernels/floats.pxd)."""
 
 
 @functools.cache
 def element_type(dtype: np.dtype[Any]) -> ElementType:
     """By numpy's name, since bfloat16 is known by nothing else here; kept, as numpy takes its time to say a name."""
-    return next(element for element in TYPES if element.name == dtype.name)
+    return TYPES[dtype.name]
 
 
 # --- builds ------------------------------------------------------------------------------------------------------------------------------
 
+Kernel = Callable[..., Any]
+
 
 class Build(NamedTuple):
-    """The kernels of one build, by numpy's name of the element type."""
+    """The kernels of one build: by ``module.function``, then by numpy's name of the element type."""
 
     name: str
-    rows: dict[str, Callable[..., None]]
-    planes: dict[str, Callable[..., None]]
-    box_max: dict[str, Callable[..., None]]
-    inclusive_boxes: dict[str, Callable[..., int]]  # by the type of coordinates
+    kernels: dict[str, dict[str, Kernel]]
 
 
 def load(name: str) -> Build:
     """Import a build. Only for one that this machine can run: importing may execute its instructions."""
-    lp = importlib.import_module(f"cypool.kernels.{name}.lp")
-    box = importlib.import_module(f"cypool.kernels.{name}.box_max")
-    bins = importlib.import_module(f"cypool.kernels.{name}.bins")
-    return Build(
-        name,
-        {element.name: lp.rows[element.fused] for element in TYPES},
-        {element.name: lp.planes[element.fused] for element in TYPES},
-        {element.name: box.box_max[element.fused] for element in TYPES},
-        {"float32": bins.inclusive_boxes["float"], "float64": bins.inclusive_boxes["double"]},
-    )
+    kernels: dict[str, dict[str, Kernel]] = {}
+    for module in KERNELS:
+        found = vars(importlib.import_module(f"cypool.kernels.{name}.{module}"))
+        for function, kernel in found.items():
+            if hasattr(kernel, "__signatures__"):
+                kernels[f"{module}.{function}"] = _by_type(kernel)
+    return Build(name, kernels)
+
+
+def _by_type(kernel: Any) -> dict[str, Kernel]:
+    """The versions of a kernel, which Cython names by the types that stand for its fused ones."""
+    names = {element.fused: element.name for element in TYPES.values()}
+    versions = ((tuple(names[fused] for fused in signature.split("|")), version) for signature, version in kernel.__signatures__.items())
+    # Of two fused types, the second is the type of coordinates: double beside double, float beside all others.
+    return {first: version for (first, *second), version in versions if second in ([], ["float64" if first == "float64" else "float32"])}
 
 
 def present() -> tuple[str, ...]:
@@ -182,52 +192,187 @@ cpdef int threads_for(double elements, wish) except -1:
 
 
 cdef class Launch:
-    """A kernel with all that follows from the types and shapes of the arrays to come."""
+    """A kernel with all that follows from the types and shapes of the arrays to come.
 
-    def __call__(self, tuple arrays, out, threads):
+    It is bound to the build that is in use when it is made. ``inputs`` and ``outputs`` are forms: types and shapes, None for
+    an input that is left out.
+    """
+
+    def __init__(self, inputs, outputs):
+        (dtype, self.shape) = inputs[0]
+        self.name, _, self.view = element_type(dtype)
+        self.views = tuple([element_type(form[0]).view for form in outputs])
+        self.work = math.prod(self.shape)
+
+    def __call__(self, tuple arrays, tuple outputs, threads):
         """``go``, for Python."""
-        return self.go(arrays, out, threads)
+        return self.go(arrays, outputs, threads)
 
-    cdef bint go(self, tuple arrays, out, threads) except -1:
-        """Take the arrays, the output and the number of threads that is wished for. Says whether it could: what it found in a table may be
-        no number to go by, and then it has left the output alone."""
+    cdef bint go(self, tuple arrays, tuple outputs, threads) except -1:
+        """Compute the outputs from the arrays, on the number of threads that is wished for.
+
+        False: an operand holds a number that the kernel refuses, and the outputs are as they were.
+        """
+        cdef int count = threads_for(self.work, threads)
+        cdef Py_ssize_t i
+        cdef bint direct = True
+        for i in range(len(self.views)):  # mostly they are plain, and small calls are quick because of it
+            if not plain(outputs[i], self.views[i]):
+                direct = False
+        if direct:
+            return self.run(arrays, outputs, count)
+        written = tuple([_writable(out, view) for out, view in zip(outputs, self.views, strict=True)])
+        if not self.run(arrays, written, count):
+            return False
+        for out, y in zip(outputs, written, strict=True):
+            _copy_back(out, y)
+        return True
+
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        """The kernel's call, for outputs that are contiguous and of the kernels' own types."""
         raise NotImplementedError
 
+    def kernel(self, function):
+        """The kernel of that name for the type of the first input."""
+        return chosen.kernels[function][self.name]
 
-cdef class lp(Launch):
-    """out[n, c, 0, ...] = the p-norm of x[n, c]; x of rank 2 or more. ``forms`` are type and shape."""
+    cdef object readable(self, x):
+        """The first input as kernels read it."""
+        return x if plain(x, self.view) else _readable(x, self.view)
 
-    cdef tuple shape, corner
-    cdef double size
-    cdef object p, build, rows
 
-    def __init__(self, forms, double p):
-        [(dtype, self.shape)] = forms
-        self.name, _, self.view = element_type(dtype)
+cdef class Lp(Launch):
+    """out[n, c, 0, ...] = the p-norm of x[n, c]; x of rank 2 or more."""
+
+    cdef tuple corner
+    cdef object p, rows, planes
+
+    def __init__(self, inputs, outputs, double p):
+        Launch.__init__(self, inputs, outputs)
         self.p = p
-        self.rows, self.build = chosen.rows[self.name], chosen
-        self.size = math.prod(self.shape)
+        self.rows, self.planes = self.kernel("lp.rows"), self.kernel("lp.planes")
         self.corner = (slice(None), slice(None), *(0,) * (len(self.shape) - 2))
 
-    cdef bint go(self, tuple arrays, out, threads) except -1:
-        x = arrays[0]
-        y = out
-        count = threads_for(self.size, threads)
-        if self.size == 0:
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        y = outputs[0]
+        if self.work == 0:
             y.fill(0)
             return True
-        if not (plain(x, self.view) and plain(y, self.view)):  # mostly they are, and small calls are quick because of it
-            x, y = _readable(x, self.view), _writable(y, self.view)
+        x = self.readable(arrays[0])
         if np.PyArray_IS_C_CONTIGUOUS(x):
-            if self.build is not chosen:  # only tests change that, and none while others call
-                self.rows, self.build = chosen.rows[self.name], chosen
-            self.rows(flat(x), self.p, flat(y), count)
+            self.rows(flat(x), self.p, flat(y), threads)
         else:
             sizes, strides = coalesced(self.shape, x.strides, x.itemsize)
-            chosen.planes[self.name](x[self.corner], sizes, strides, self.p, flat(y), count)
-        if y is not out:
-            _written(out, y)
+            self.planes(x[self.corner], sizes, strides, self.p, flat(y), threads)
         return True
+
+
+cdef class BoxMax(Launch):
+    """out[r, c, i, j] = the maximum of x[n, c] over bin (i, j) of region r, 0 where that is empty.
+
+    The second input is a table with rows n, left, top, right, bottom; ``scale`` multiplies these, ``counts`` is how many bins
+    there are, down and across. kernels/bins.pyx cuts a region into bins, in double where x is double and in float otherwise.
+    """
+
+    cdef tuple counts, size
+    cdef str real
+    cdef bint as_it_is, empty
+    cdef double scale
+    cdef object bounds, maxima
+
+    def __init__(self, inputs, outputs, double scale, tuple counts):
+        Launch.__init__(self, inputs, outputs)
+        (dtype, shape), (coordinates, (regions, _)) = inputs
+        self.real = "float64" if dtype == np.float64 else "float32"
+        self.as_it_is = coordinates == self.real and coordinates.isnative
+        self.scale = scale
+        self.empty = math.prod(shape) == 0 or regions == 0
+        # Rows of the table are checked where there is no output, too; its bins could be more than memory has room for.
+        self.counts = (1, 1) if self.empty else counts
+        self.size = regions, 1 + 2 * (self.counts[0] + self.counts[1])
+        self.work = regions * shape[1] * (counts[0] * counts[1] + shape[2] * shape[3] // 4)
+        self.bounds = chosen.kernels["bins.inclusive_boxes"][self.real]
+        self.maxima = self.kernel("box_max.box_max")
+
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        x, table = arrays
+        if not self.as_it_is:
+            table = widened(table).astype(self.real)
+        boxes = np.empty(self.size, np.intp)
+        if self.bounds(table, self.scale, self.shape[0], self.shape[2], self.shape[3], self.counts[0], boxes) >= 0:
+            return False
+        if self.empty:
+            outputs[0].fill(0)
+        else:
+            self.maxima(_readable(x, self.view), boxes, outputs[0], threads)
+        return True
+
+
+cdef class Windows(Launch):
+    """What kernels over windows share: x as the first element of each plane and the strides from there, and the axes.
+
+    ``axes`` are records as ``spec.windows.Axis`` has them. Where planes have no element, kernels read nothing.
+    """
+
+    cdef tuple corner
+    cdef object axes, strides
+
+    def __init__(self, inputs, outputs, axes):
+        Launch.__init__(self, inputs, outputs)
+        self.axes = np.array(axes, np.intp).reshape(len(axes), 7)
+        # Kernels fold one axis after the other, so taps along an axis add up, and do not multiply.
+        self.work = float(math.prod(outputs[0][1])) * max(1.0, sum(float(axis[4]) for axis in axes))
+        self.corner = (slice(None), slice(None), *(0,) * len(axes))
+        self.strides = np.array(contiguous(self.shape[2:]), np.intp)
+
+    cdef tuple located(self, x):
+        """The first element of each plane, and the strides between the elements of one, counted in elements."""
+        if 0 in self.shape:
+            return np.broadcast_to(np.zeros(1, self.view), self.shape[:2]), self.strides
+        array = self.readable(x)
+        if np.PyArray_IS_C_CONTIGUOUS(array):
+            return array[self.corner], self.strides
+        return array[self.corner], spatial_strides(array.strides, array.itemsize)
+
+
+def contiguous(shape):
+    """The strides, in elements, of an array whose axes lie in row-major order."""
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+@functools.lru_cache(maxsize=1024)
+def spatial_strides(tuple strides, itemsize):
+    """Strides in elements of the axes from the third on."""
+    return np.array([stride // itemsize for stride in strides[2:]], np.intp)
+
+
+cdef class WindowMax(Windows):
+    """out[n, c, ...] = the maximum of x[n, c] over each window; and, where it is wished for, the index of that."""
+
+    cdef bint column_major
+    cdef object maxima, with_indices
+
+    def __init__(self, inputs, outputs, axes, bint column_major):
+        Windows.__init__(self, inputs, outputs, axes)
+        self.column_major = column_major
+        self.maxima = self.kernel("window_max.window_max")
+        self.with_indices = self.kernel("window_max.window_max_indices")
+
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        x, strides = self.located(arrays[0])
+        if len(outputs) == 1:
+            self.maxima(x, strides, self.axes, flat(outputs[0]), threads)
+        else:
+            self.with_indices(x, strides, self.axes, flat(outputs[0]), flat(outputs[1]), self.column_major, threads)
+        return True
+
+
+LAUNCHES = {"lp": Lp, "box_max": BoxMax, "window_max": WindowMax}
+"""By the name that geometry gives a kernel."""
 
 
 cdef bint plain(np.ndarray x, view):
@@ -256,65 +401,6 @@ def coalesced(tuple shape, tuple strides, itemsize):
     return np.array(sizes, np.intp), np.array(strides, np.intp)
 
 
-cdef class box_max(Launch):
-    """out[r, c, i, j] = the maximum of x[n, c] over bin (i, j) of region r, 0 where that is empty. ``forms`` are those of x and of a table.
-
-    The table has rows n, left, top, right, bottom; ``scale`` multiplies these, ``counts`` is how many bins there are, down and across. How
-    a region is cut is in kernels/bins.pyx; it is computed in double where x is, in float otherwise.
-    """
-
-    cdef tuple shape, counts, size
-    cdef str real
-    cdef bint as_it_is
-    cdef double scale
-    cdef maxima maxima
-
-    def __init__(self, forms, double scale, tuple counts):
-        (dtype, self.shape), (coordinates, (regions, _)) = forms
-        self.real = "float64" if dtype == np.float64 else "float32"
-        self.as_it_is = coordinates == self.real and coordinates.isnative
-        self.scale = scale
-        self.maxima = maxima(dtype, self.shape, regions, counts)
-        # Rows of the table are checked where there is no output, too; its bins could be more than memory has room for.
-        self.counts = (1, 1) if self.maxima.empty else counts
-        self.size = regions, 1 + 2 * (self.counts[0] + self.counts[1])
-
-    cdef bint go(self, tuple arrays, out, threads) except -1:
-        x, table = arrays
-        if not self.as_it_is:
-            table = widened(table).astype(self.real)
-        boxes = np.empty(self.size, np.intp)
-        bounds = chosen.inclusive_boxes[self.real]
-        if bounds(table, self.scale, self.shape[0], self.shape[2], self.shape[3], self.counts[0], boxes) >= 0:
-            return False
-        return self.maxima.go((x, boxes), out, threads)
-
-
-cdef class maxima(Launch):
-    """The same for given boxes; see kernels/box_max.pyx."""
-
-    cdef bint empty
-    cdef double work
-
-    def __init__(self, dtype, tuple shape, regions, tuple counts):
-        self.name, _, self.view = element_type(dtype)
-        self.empty = math.prod(shape) == 0 or regions == 0
-        self.work = regions * shape[1] * (counts[0] * counts[1] + shape[2] * shape[3] // 4)
-
-    cdef bint go(self, tuple arrays, out, threads) except -1:
-        x, boxes = arrays
-        count = threads_for(self.work, threads)
-        if self.empty:
-            out.fill(0)
-        elif np.PyArray_ISALIGNED(x) and <object>np.PyArray_DESCR(x) is self.view and plain(out, self.view):
-            chosen.box_max[self.name](x, boxes, out, count)
-        else:
-            y = _writable(out, self.view)
-            chosen.box_max[self.name](_readable(x, self.view), boxes, y, count)
-            _written(out, y)
-        return True
-
-
 def widened(array: Array) -> Array:
     """The numbers of a float array in a type that numpy calculates with: bfloat16, which it lacks, becomes float32 (exactly)."""
     if array.dtype.name == "bfloat16":
@@ -337,7 +423,7 @@ def _writable(out: Array, view: np.dtype[Any]) -> Array:
     return out if out.dtype is view else out.view(view)
 
 
-def _written(out: Array, y: Array) -> None:
+def _copy_back(out: Array, y: Array) -> None:
     """Copy what ``_writable`` gave to ``out``, if that is other memory."""
     if y is not out and y.base is not out:
         out.view(y.dtype)[...] = y

@@ -1,7 +1,7 @@
-"""From a checked call to what a kernel needs: one function an operator, found by its name.
+"""Turns a checked call into what a kernel needs: one function an operator, found by its name in snake case.
 
-Apart from the kernels, which know arrays and numbers only, and from the checks, which know no arithmetic: what is left is where the windows
-lie. All of it follows the rulings of the operator's spec file.
+ONNX ends here. What follows is mathematics: a kernel by its mathematical name, and the numbers that say where its windows lie.
+All of it follows the rulings of the operator's spec file.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cypool.plan import Signature
+from cypool.spec.model import snake
+from cypool.spec.windows import Axis, whole
 
 
 class Work(NamedTuple):
@@ -16,6 +18,12 @@ class Work(NamedTuple):
 
     kernel: str
     numbers: tuple[Any, ...]
+
+
+def work(call: Signature) -> Work:
+    """Return the kernel of a call and its numbers."""
+    found: Work = globals()[snake(call.version.op)](call)
+    return found
 
 
 def global_lp_pool(call: Signature) -> Work:
@@ -26,3 +34,20 @@ def global_lp_pool(call: Signature) -> Work:
 def max_roi_pool(call: Signature) -> Work:
     """The windows are the bins of each region of interest, a row of the second array."""
     return Work("box_max", (call.attributes["spatial_scale"], call.attributes["pooled_shape"]))
+
+
+def global_max_pool(call: Signature) -> Work:
+    """The window is the plane."""
+    return Work("window_max", (_planes(call), False))
+
+
+def max_pool(call: Signature) -> Work:
+    """The windows are those that the attributes make. Only Indices depend on the storage order."""
+    return Work("window_max", (call.axes, bool(call.attributes.get("storage_order", 0))))
+
+
+def _planes(call: Signature) -> tuple[Axis, ...]:
+    """One window that has all of a plane. A plane without axes is one element."""
+    (form, *_) = call.inputs
+    assert form is not None
+    return tuple(whole(size) for size in form[1][2:])

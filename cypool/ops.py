@@ -5,8 +5,8 @@ Apart from the layers below because this is the whole of their order: spec, plan
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from cypool import calls, dispatch, geometry, plan
@@ -19,7 +19,8 @@ def run(
     attributes: Mapping[str, Any] | None = None,
     *,
     opset: int | None = None,
-    out: Array | None = None,
+    outputs: int | None = None,
+    out: Array | tuple[Array, ...] | None = None,
     threads: int | None = None,
 ) -> tuple[Array, ...]:
     """Run an operator of any version on arrays.
@@ -31,12 +32,15 @@ def run(
     inputs:
         A list of the operator's inputs in ONNX's order: numpy arrays, or anything numpy can view without a copy (DLPack on the CPU,
         ``__array__``, buffers); bfloat16 as numpy arrays of ml_dtypes' type. Any layout; contiguous ones are fastest.
+        None stands for an optional input that is left out; those at the end need not be named.
     attributes:
         By ONNX's names; absent ones, and those given as None, take their default.
     opset:
         The opset of a model, which decides the operator's version; None is the newest version.
+    outputs:
+        How many outputs are wanted, the first ones of those that the version has. None: those that are not optional.
     out:
-        An array of the output's shape and type to write to; None makes one.
+        An array of the output's shape and type to write to, or a tuple of such arrays, one for each output; None makes them.
     threads:
         How many threads to use, at least 1. None: OMP_NUM_THREADS if set, else what affinity and control group allow; one for small
         work.
@@ -44,7 +48,7 @@ def run(
     Returns
     -------
     tuple of arrays
-        The outputs, of the inputs' element type.
+        The outputs, as many as are wanted.
 
     Raises
     ------
@@ -61,17 +65,16 @@ def run(
     array([[[5.]]])
     """
     given = plan.attributes_of(op, opset, attributes)
-    return (_run(op, plan.inputs_of(op, opset, inputs), sum(given.items(), ()), opset, out, threads),)
+    return _run(op, plan.inputs_of(op, opset, inputs), tuple(chain.from_iterable(given.items())), opset, outputs, out, threads)
 
 
 def _prepare(
-    op: str, opset: int | None, attributes: Mapping[str, Any], forms: Sequence[plan.Form]
+    op: str, opset: int | None, attributes: Mapping[str, Any], inputs: Sequence[Array | None], outputs: int | None
 ) -> tuple[plan.Signature, dispatch.Launch]:
-    """All that follows from types and shapes."""
-    call = plan.signature(op, opset, attributes, forms)
-    name = re.sub(r"(?<!^)(?=[A-Z])", "_", op).lower()
-    work: geometry.Work = getattr(geometry, name)(call)
-    return call, getattr(dispatch, work.kernel)(forms, *work.numbers)
+    """Return all that follows from a call before its arrays are read."""
+    call = plan.signature(op, opset, attributes, inputs, outputs)
+    work = geometry.work(call)
+    return call, dispatch.LAUNCHES[work.kernel](call.inputs, call.outputs, *work.numbers)
 
 
 _run = calls.Calls(_prepare).run
@@ -117,7 +120,7 @@ def global_lp_pool(
     array([[[5.00000000e+000],
             [1.41421356e+300]]])
     """
-    return _run("GlobalLpPool", (X,), ("p", p), opset, out, threads)
+    return _run("GlobalLpPool", (X,), ("p", p), opset, None, out, threads)[0]
 
 
 def max_roi_pool(
@@ -169,4 +172,4 @@ def max_roi_pool(
              [59., 63.]]]], dtype=float32)
     """
     attributes = "pooled_shape", pooled_shape, "spatial_scale", spatial_scale
-    return _run("MaxRoiPool", (X, rois), attributes, opset, out, threads)
+    return _run("MaxRoiPool", (X, rois), attributes, opset, None, out, threads)[0]

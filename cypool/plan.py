@@ -17,9 +17,11 @@ import numpy as np
 from cypool import spec
 from cypool.arrays import is_masked, view
 from cypool.errors import SpecTypeError, SpecValueError
-from cypool.spec import shapes
+from cypool.spec import shapes, windows
+from cypool.spec.elements import BY_NUMPY, ELEMENTS
 from cypool.spec.limits import allows, default, expected
-from cypool.spec.model import Attribute, AttributeValue, Version
+from cypool.spec.model import Attribute, AttributeValue, Operand, Version
+from cypool.spec.windows import Axis
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -29,17 +31,20 @@ Form = tuple[np.dtype[Any], tuple[int, ...]]
 LARGEST = int(np.iinfo(np.intp).max)
 """Bytes that an array can have at most."""
 
-NAMES = {"float32": "float", "float64": "double"}
-"""ONNX's names of numpy's types where they differ."""
+MOST_AXES = 64
+"""Axes that an array can have at most."""
 
 
 class Signature(NamedTuple):
-    """What follows from a call's operator, types, shapes and attributes, whatever its arrays hold."""
+    """All that follows from a call before arithmetic begins: from operator, attributes, types, shapes and the values of an
+    input that is a shape."""
 
     version: Version
     attributes: Mapping[str, Any]  # by ONNX's names, defaults filled in, FLOATs rounded to float32 as ONNX stores them
-    shape: tuple[int, ...]  # of the output
-    dtype: np.dtype[Any]  # of the output, in native byte order
+    inputs: tuple[Form | None, ...]  # one for each that the version has; None where it is left out
+    outputs: tuple[Form, ...]  # those that are wanted, in the byte order of the inputs of their type
+    axes: tuple[Axis, ...]  # the windows along each spatial axis, where attributes make windows
+    stated: int  # place of the input whose values are a shape, -1 where there is none
 
 
 def inputs_of(op: str, opset: int | None, inputs: Any) -> tuple[Any, ...]:
@@ -66,44 +71,77 @@ def attributes_of(op: str, opset: int | None, attributes: Any) -> Mapping[str, A
     )
 
 
-def arrays(op: str, opset: int | None, inputs: Sequence[Any]) -> list[Array]:
-    """Arrays on the memory of the inputs, never copies; or SpecTypeError."""
-    return [x if type(x) is np.ndarray else _array(op, opset, place, x) for place, x in enumerate(inputs)]
+def arrays(op: str, opset: int | None, inputs: Sequence[Any]) -> list[Array | None]:
+    """Return arrays on the memory of the inputs, never copies, and None for what is left out; or raise SpecTypeError."""
+    return [x if x is None or type(x) is np.ndarray else _array(op, opset, place, x) for place, x in enumerate(inputs)]
 
 
-def signature(op: str, opset: int | None, attributes: Mapping[str, Any], forms: Sequence[Form]) -> Signature:
-    """What the version says of a call with these attributes and arrays of these forms; or SpecValueError (values, shapes, attributes) or
-    SpecTypeError (types) that says what is wrong with it."""
+def signature(
+    op: str, opset: int | None, attributes: Mapping[str, Any], inputs: Sequence[Array | None], wanted: int | None = None
+) -> Signature:
+    """Check a call and return what follows from it; ``wanted`` is how many outputs are asked for, None the required ones.
+
+    SpecValueError (values, shapes, attributes, numbers of operands) or SpecTypeError (types) says what is wrong.
+    """
     version = spec.resolve(op, opset)
-    dtypes, sizes = [dtype for dtype, _ in forms], [shape for _, shape in forms]
-    if len(dtypes) != len(version.inputs):
-        names = ", ".join(operand.name for operand in version.inputs)
-        raise SpecValueError(f"{version.name}: {len(dtypes)} inputs, expected {len(version.inputs)} ({names})")
-    _check_types(version, dtypes)
+    shapes.check_count(version, len(inputs), [array is not None for array in inputs])
+    inputs = [*inputs, *(None,) * (len(version.inputs) - len(inputs))]
+    many = _outputs_wanted(version, wanted)
+    dtypes = _check_types(version, inputs)
+    sizes = [None if array is None else array.shape for array in inputs]
     checked = _attributes(version, attributes, shapes.spatial(version, sizes))
+    stated = _stated(version, inputs)
+    values = {} if stated < 0 else {version.inputs[stated].name: _shape_in(version, inputs[stated])}
     # Every dimension of an array is a number, so every inferred one is.
-    shape: tuple[int, ...] = shapes.infer(version, sizes, checked)[0]  # type: ignore[assignment]
-    dtype = dtypes[0]
-    _check_size(version, shape, dtype.itemsize)
-    return Signature(version, checked, shape, dtype if dtype.isnative else dtype.newbyteorder("="))
+    found: tuple[tuple[int, ...], ...] = shapes.infer(version, sizes, checked, values)  # type: ignore[assignment]
+    outputs = tuple((_output_type(version, operand, dtypes), shape) for operand, shape in zip(version.outputs, found, strict=True))[:many]
+    for operand, (dtype, shape) in zip(version.outputs, outputs, strict=False):
+        _check_size(version, operand, shape, dtype.itemsize)
+    axes: tuple[Axis, ...] = ()
+    if version.windows is not None and not version.windows.inverse:
+        axes = windows.axes(version, sizes[0][2:], checked)  # type: ignore[index]
+    forms = tuple(None if array is None else (array.dtype, array.shape) for array in inputs)
+    return Signature(version, checked, forms, outputs, axes, stated)
 
 
-def check_values(version: Version, inputs: Sequence[Array]) -> None:
-    """SpecValueError for the first number in a table that the version does not allow there."""
-    for operand, array in zip(version.inputs, inputs, strict=True):
-        for column, (_, rule) in enumerate(operand.columns):
-            word, _, dimension = rule.partition(" ")
-            limit = _size(version, dimension, inputs) if dimension else 0
-            fits, expected = COLUMN_RULES[word]
+def check_values(version: Version, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> None:
+    """Raise SpecValueError for the first number that the version does not allow where it stands."""
+    sizes = {output.name: array.size for output, array in zip(version.outputs, outputs, strict=False)}
+    sizes |= {
+        name: size
+        for name, size in shapes.bind(version, [None if array is None else array.shape for array in inputs]).sizes.items()
+        if isinstance(size, int)
+    }
+    for operand, array in zip(version.inputs, inputs, strict=False):
+        if array is None:
+            continue
+        for column, (_, holds) in enumerate(operand.columns):
             for row, value in enumerate(map(float, array[:, column])):
-                if not fits(value, limit):
-                    wish = expected.format(last=limit - 1) if limit or not dimension else "no row at all, as that axis is empty"
-                    raise SpecValueError(f"{version.name}: {operand.name}[{row}, {column}] is {value!r}, expected {wish}")
+                _check_value(version, f"{operand.name}[{row}, {column}]", value, holds, sizes)
+        if operand.holds and not operand.holds.startswith("shape "):
+            for place in np.ndindex(array.shape):
+                _check_value(version, f"{operand.name}{list(place)}", array[place].item(), operand.holds, sizes)
+
+
+def _check_value(version: Version, place: str, value: float, holds: str, sizes: Mapping[str, int]) -> None:
+    word, _, dimension = holds.partition(" ")
+    limit = sizes[dimension] if dimension else 0
+    fits, wish = HELD[word]
+    if not fits(value, limit):
+        wish = wish.format(last=limit - 1) if limit or not dimension else f"none at all, as {dimension} is empty"
+        raise SpecValueError(f"{version.name}: {place} is {value!r}, expected {wish}")
+
+
+HELD: dict[str, tuple[Callable[[float, int], bool], str]] = {
+    "finite": (lambda value, _: math.isfinite(value), "a finite number"),
+    "index": (lambda value, size: 0 <= value < size and value == math.trunc(value), "an integer from 0 to {last}"),
+}
+"""Whether a number is what ``Operand.holds`` asks for, given a size, and in words."""
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
     """ONNX's name of a numpy type, numpy's where ONNX has none."""
-    return NAMES.get(dtype.name, dtype.name)
+    return BY_NUMPY.get(dtype.name, dtype.name)
 
 
 # --- inputs ------------------------------------------------------------------------------------------------------------------------------
@@ -132,40 +170,67 @@ def _operand(op: str, opset: int | None, place: int) -> str:
     return f"{version.name}: {version.inputs[place].name if place < len(version.inputs) else f'input {place}'}"
 
 
-def _check_size(version: Version, shape: tuple[int, ...], itemsize: int) -> None:
+def _check_size(version: Version, operand: Operand, shape: tuple[int, ...], itemsize: int) -> None:
     """Refuse an output that no array can hold; numpy counts an empty axis as 1."""
     size = itemsize * math.prod(max(dimension, 1) for dimension in shape)
-    if size > LARGEST:
-        raise SpecValueError(f"{version.name}: the output has shape {shape}, {size} bytes, expected at most {LARGEST} bytes")
+    if size > LARGEST or len(shape) > MOST_AXES:
+        name = "the output" if len(version.outputs) == 1 else operand.name
+        raise SpecValueError(f"{version.name}: {name} has shape {shape}, {size} bytes, expected at most {LARGEST} bytes")
 
 
-def _check_types(version: Version, dtypes: Sequence[np.dtype[Any]]) -> None:
-    """Each type is one that the constraint allows, and the same wherever the constraint stands."""
-    bound: dict[str, tuple[str, str]] = {}
-    for operand, dtype in zip(version.inputs, dtypes, strict=True):
-        name = type_name(dtype)
+def _check_types(version: Version, inputs: Sequence[Array | None]) -> dict[str, np.dtype[Any]]:
+    """Return the type that each constraint stands for, one that it allows and the same wherever it stands."""
+    bound: dict[str, tuple[str, np.dtype[Any]]] = {}
+    for operand, array in zip(version.inputs, inputs, strict=True):
+        if array is None:
+            continue
+        name = type_name(array.dtype)
         allowed = version.constraint(operand.type).allowed
         if name not in allowed:
-            raise SpecTypeError(f"{version.name}: {operand.name} is {name}, expected one of {', '.join(allowed)}")
-        first, before = bound.setdefault(operand.type, (operand.name, name))
-        if name != before:
-            raise SpecTypeError(f"{version.name}: {operand.name} is {name}, expected {before} as {first} is")
+            wish = f"one of {', '.join(allowed)}" if len(allowed) > 1 else allowed[0]
+            raise SpecTypeError(f"{version.name}: {operand.name} is {name}, expected {wish}")
+        first, before = bound.setdefault(operand.type, (operand.name, array.dtype))
+        if name != type_name(before):
+            raise SpecTypeError(f"{version.name}: {operand.name} is {name}, expected {type_name(before)} as {first} is")
+    return {constraint: dtype for constraint, (_, dtype) in bound.items()}
 
 
-def _size(version: Version, dimension: str, arrays: Sequence[Array]) -> int:
-    """The size of a dimension that the shape rules name."""
-    for operand, array in zip(version.inputs, arrays, strict=True):
-        terms = operand.shape.split()
-        if dimension in terms:
-            return int(array.shape[terms.index(dimension)])
-    raise KeyError(dimension)
+def _output_type(version: Version, operand: Operand, bound: Mapping[str, np.dtype[Any]]) -> np.dtype[Any]:
+    """The type of an output: that of the inputs of its constraint, or the only one that the constraint allows."""
+    if operand.type in bound:
+        return bound[operand.type]
+    (only,) = version.constraint(operand.type).allowed
+    return np.dtype(ELEMENTS[only].numpy)
 
 
-COLUMN_RULES: dict[str, tuple[Callable[[float, int], bool], str]] = {
-    "finite": (lambda value, _: math.isfinite(value), "a finite number"),
-    "index": (lambda value, size: 0 <= value < size and value == math.trunc(value), "an integer from 0 to {last}"),
-}
-"""What ``Operand.columns`` may ask: whether a value fits, given a size, and in words."""
+def _outputs_wanted(version: Version, wanted: int | None) -> int:
+    """How many outputs are asked for."""
+    least, most = version.least_outputs, len(version.outputs)
+    if wanted is None:
+        return least
+    words = str(most) if least == most else f"{least} to {most}"
+    names = ", ".join(f"{operand.name}{'?' if operand.optional else ''}" for operand in version.outputs)
+    try:
+        many = _int(wanted)
+    except (TypeError, ValueError):
+        raise SpecTypeError(f"{version.name}: outputs is {wanted!r}, expected {words} ({names}) or None") from None
+    if not least <= many <= most:
+        raise SpecValueError(f"{version.name}: {many} outputs, expected {words} ({names})")
+    return many
+
+
+def _stated(version: Version, inputs: Sequence[Array | None]) -> int:
+    """The place of the input whose values are a shape, -1 where there is none."""
+    for place, (operand, array) in enumerate(zip(version.inputs, inputs, strict=True)):
+        if array is not None and operand.holds.startswith("shape "):
+            return place
+    return -1
+
+
+def _shape_in(version: Version, array: Array | None) -> tuple[int, ...]:
+    """The values of an input that is a shape; of one that is too long, enough to tell so."""
+    assert array is not None
+    return tuple(array[: MOST_AXES + 1].tolist()) if array.ndim == 1 else ()
 
 
 # --- attributes --------------------------------------------------------------------------------------------------------------------------
@@ -250,19 +315,36 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 # --- the rest ----------------------------------------------------------------------------------------------------------------------------
 
 
-def check_out(version: Version, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    """``out`` can take the result as it is."""
+def outs_of(version: Version, out: Any, forms: Sequence[Form]) -> tuple[Array, ...]:
+    """Return the arrays to write to, of these types and shapes: ``out`` is one, or a tuple of them.
+
+    SpecValueError or SpecTypeError where one can't take its output as it is.
+    """
+    outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,)
+    if len(outs) != len(forms):
+        wish = "an array" if len(forms) == 1 else f"a tuple of {len(forms)} arrays"
+        came = f"a tuple of {len(outs)}" if isinstance(out, tuple) else f"a {type(out).__name__}"
+        raise SpecValueError(f"{version.name}: out is {came}, expected {wish}")
+    for place, (array, (dtype, shape)) in enumerate(zip(outs, forms, strict=True)):
+        _check_out(version, "out" if len(outs) == 1 else f"out[{place}]", array, shape, dtype)
+    for place, array in enumerate(outs):
+        if any(np.may_share_memory(array, other) for other in outs[:place]):
+            raise SpecValueError(f"{version.name}: out[{place}] may share memory with another of out, expected arrays of their own")
+    return outs
+
+
+def _check_out(version: Version, name: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if not isinstance(out, np.ndarray):
-        raise SpecTypeError(f"{version.name}: out is a {type(out).__name__}, expected a numpy array")
+        raise SpecTypeError(f"{version.name}: {name} is a {type(out).__name__}, expected a numpy array")
     if is_masked(out):
-        raise SpecTypeError(f"{version.name}: out is a masked array, and pooling has no masks; expected a plain array, such as out.data")
+        raise SpecTypeError(f"{version.name}: {name} is a masked array, and pooling has no masks; expected a plain array, such as out.data")
     if out.dtype != dtype:
         order = " of another byte order" if type_name(out.dtype) == type_name(dtype) else ""
-        raise SpecTypeError(f"{version.name}: out is {type_name(out.dtype)}{order}, expected {type_name(dtype)}")
+        raise SpecTypeError(f"{version.name}: {name} is {type_name(out.dtype)}{order}, expected {type_name(dtype)}")
     if out.shape != shape:
-        raise SpecValueError(f"{version.name}: out has shape {out.shape}, expected {shape}")
+        raise SpecValueError(f"{version.name}: {name} has shape {out.shape}, expected {shape}")
     if not out.flags.writeable:
-        raise SpecValueError(f"{version.name}: out is read-only")
+        raise SpecValueError(f"{version.name}: {name} is read-only")
 
 
 def check_threads(version: Version, threads: Any) -> int:

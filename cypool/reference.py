@@ -52,7 +52,8 @@ class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
             proto.name: (linked_attributes or {})[proto.ref_attr_name] if proto.ref_attr_name else onnx.helper.get_attribute_value(proto)
             for proto in self.onnx_node.attribute
         }
-        return ops.run(self.onnx_node.op_type, args, attributes, opset=self.opset)
+        named = [place for place, name in enumerate(self.onnx_node.output, start=1) if name]
+        return ops.run(self.onnx_node.op_type, args, attributes, opset=self.opset, outputs=max(named, default=1))
 
     def _run(self, *args: Any, **_: Any) -> tuple[Any, ...]:
         return self.run(*args)

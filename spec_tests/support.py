@@ -5,21 +5,25 @@ import contextlib
 import ml_dtypes
 import numpy as np
 
-from cypool import dispatch
+from cypool import calls, dispatch, ops
 
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float": np.float32, "double": np.float64}
 BUILDS = {name: dispatch.load(name) for name in dispatch.usable()}
 
 
 @contextlib.contextmanager
-def on_build(name):
-    """The functions run on this build inside the block."""
-    before = dispatch.chosen
-    dispatch.chosen = BUILDS[name]
+def on_build(build):
+    """Inside the block, the functions run on this build, a name or a ``Build``.
+
+    Calls are prepared anew, as each is bound to the build of its time.
+    """
+    before = dispatch.chosen, ops._run
+    dispatch.chosen = BUILDS[build] if isinstance(build, str) else build
+    ops._run = calls.Calls(ops._prepare).run
     try:
         yield
     finally:
-        dispatch.chosen = before
+        dispatch.chosen, ops._run = before
 
 
 def bits(array):

@@ -32,7 +32,8 @@ def brute(x, image, rows, columns):
 def pool(x, image, rows, columns, threads=1):
     boxes = np.concatenate([image[:, None], rows.reshape(len(image), -1), columns.reshape(len(image), -1)], axis=1).astype(np.intp)
     y = np.empty((len(image), x.shape[1], rows.shape[1], columns.shape[1]), x.dtype)
-    dispatch.maxima(x.dtype, x.shape, len(image), y.shape[2:])((x, boxes), y, threads)
+    element = dispatch.element_type(x.dtype)
+    dispatch.chosen.kernels["box_max.box_max"][element.name](x.view(element.view), boxes, y.view(element.view), threads)
     return y
 
 

@@ -41,7 +41,7 @@ REFUSED = [
     (TypeError, "GlobalLpPool-2: X is bfloat16, expected one of", lambda: cypool.global_lp_pool(X.astype(ml_dtypes.bfloat16), opset=21)),
     (TypeError, "GlobalLpPool-22: X is object, expected one of", lambda: cypool.global_lp_pool(X.astype(object))),
     (TypeError, "GlobalLpPool-22: X is a list that numpy cannot view", lambda: cypool.global_lp_pool([[[1.0]]])),
-    (TypeError, "GlobalLpPool-22: X is a NoneType that numpy cannot view", lambda: cypool.global_lp_pool(None)),
+    (ValueError, "GlobalLpPool-22: X is missing, expected X", lambda: cypool.global_lp_pool(None)),
     (ValueError, "GlobalLpPool has no version at opset 0", lambda: cypool.global_lp_pool(X, opset=0)),
     (TypeError, "GlobalLpPool: opset is 2.0", lambda: cypool.global_lp_pool(X, opset=2.0)),
     (ValueError, "GlobalLpPool-22: threads is 0, expected an integer >= 1 or None", lambda: cypool.global_lp_pool(X, threads=0)),
@@ -187,7 +187,7 @@ def test_a_bad_region_is_named_by_row_and_column(dtype, row, column, value, allo
 
 
 def test_regions_without_images_are_refused():
-    with pytest.raises(cypool.SpecValueError, match=re.escape("rois[0, 0] is 0.0, expected no row at all")):
+    with pytest.raises(cypool.SpecValueError, match=re.escape("rois[0, 0] is 0.0, expected none at all, as N is empty")):
         cypool.max_roi_pool(IMAGE[:0], ROIS, (2, 2))
 
 

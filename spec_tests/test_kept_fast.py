@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from support import DTYPES
+from support import DTYPES, on_build
 
 import cypool
 from cypool import calls, dispatch, ops
@@ -88,15 +88,17 @@ def threads_used(monkeypatch, call):
     def noted(kernel):
         def run(*arguments):
             counts.append(arguments[-1])
-            kernel(*arguments)
+            return kernel(*arguments)
 
         return run
 
-    chosen = dispatch.chosen
-    noting = {field: {name: noted(kernel) for name, kernel in getattr(chosen, field).items()} for field in ("rows", "planes", "box_max")}
-    monkeypatch.setattr(dispatch, "chosen", chosen._replace(**noting))
+    noting = {
+        name: versions if name.startswith("bins.") else {type: noted(kernel) for type, kernel in versions.items()}
+        for name, versions in dispatch.chosen.kernels.items()
+    }
     monkeypatch.setattr(dispatch, "available_threads", lambda: 8)
-    call()
+    with on_build(dispatch.chosen._replace(kernels=noting)):
+        call()
     return counts
 
 
@@ -134,16 +136,16 @@ def test_calls_alike_are_prepared_once():
     run = calls.Calls(noted).run
     x = np.ones((1, 2, 3), np.float32)
     for _ in range(5):
-        run("GlobalLpPool", (x.copy(),), ("p", 3), None, None, None)
+        run("GlobalLpPool", (x.copy(),), ("p", 3), None, None, None, None)
     assert len(prepared) == 1
     for other in ((("p", 4), None), (("p", 3), 2), (("p", 3.0), 1)):
-        run("GlobalLpPool", (x,), *other, None, None)
+        run("GlobalLpPool", (x,), *other, None, None, None)
     for array in (x[:, :1], x.astype(np.float64)):
-        run("GlobalLpPool", (array,), ("p", 3), None, None, None)
+        run("GlobalLpPool", (array,), ("p", 3), None, None, None, None)
     assert len(prepared) == 6
     for p in range(1, 1400):  # and not without end
-        run("GlobalLpPool", (x,), ("p", p), None, None, None)
-    run("GlobalLpPool", (x,), ("p", 2), None, None, None)
+        run("GlobalLpPool", (x,), ("p", p), None, None, None, None)
+    run("GlobalLpPool", (x,), ("p", 2), None, None, None, None)
     assert len(prepared) > 1400
 
 

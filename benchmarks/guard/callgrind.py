@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.guard.workloads import MARK, WORKLOADS
+from benchmarks.guard.workloads import MARK, WORKLOADS, whole
 
 KERNEL = re.compile(r"/cypool/kernels/\w+/(lp|box_max)\.")
 
@@ -32,11 +32,11 @@ def count(build: str) -> dict[str, int]:
         dumps = sorted(Path(folder).glob("counts.*"), key=lambda path: int(path.suffix[1:]))[1 : len(WORKLOADS) + 1]
         if len(dumps) != len(WORKLOADS):
             raise SystemExit(f"{build}: callgrind wrote {len(dumps)} dumps for {len(WORKLOADS)} workloads")
-        return {name: instructions(dump.read_text()) for name, dump in zip(WORKLOADS, dumps, strict=True)}
+        return {name: instructions(dump.read_text(), whole(name)) for name, dump in zip(WORKLOADS, dumps, strict=True)}
 
 
-def instructions(dump: str) -> int:
-    """The instructions of a dump that lie in a kernel, without those of what it calls in other libraries."""
+def instructions(dump: str, everywhere: bool = False) -> int:
+    """The instructions of a dump that lie in a kernel, without those of what it calls in other libraries; or all."""
     total = 0
     inside = skip = False
     for line in dump.splitlines():
@@ -45,7 +45,7 @@ def instructions(dump: str) -> int:
         elif line.startswith("calls="):
             skip = True  # the next line is what the called function took
         elif line[:1] in "0123456789+-*" and line:
-            if inside and not skip:
+            if (inside or everywhere) and not skip:
                 total += int(line.split()[1])
             skip = False
     return total

@@ -15,7 +15,7 @@ class Element(NamedTuple):
     bits: int  # 0 where elements have no fixed width
     kind: str  # float, int, uint, bool, complex, string
     number: int  # in ONNX's TensorProto.DataType
-    numpy: str  # numpy's name, or that of ml_dtypes
+    numpy: str  # numpy's name, or that of ml_dtypes; empty where numpy has no type for just these
 
 
 ELEMENTS: dict[str, Element] = {
@@ -36,10 +36,10 @@ ELEMENTS: dict[str, Element] = {
         ("bool", 8, "bool", 9, "bool"),
         ("complex64", 64, "complex", 14, "complex64"),
         ("complex128", 128, "complex", 15, "complex128"),
-        ("string", 0, "string", 8, "object"),
+        ("string", 0, "string", 8, ""),
     )
 }
 """By ONNX's short name."""
 
-BY_NUMPY: dict[str, str] = {element.numpy: element.name for element in ELEMENTS.values()}
+BY_NUMPY: dict[str, str] = {element.numpy: element.name for element in ELEMENTS.values() if element.numpy}
 """ONNX's short name, by numpy's."""
