@@ -4,7 +4,7 @@
 # cheapest as its bits, so both arrive as 16-bit integers; that one is unsigned and the other signed is how the fused type tells them
 # apart, and means nothing else.
 
-from libc.math cimport fabs, rint
+from libc.math cimport NAN, fabs, rint
 
 ctypedef unsigned short float16
 ctypedef short bfloat16
@@ -62,3 +62,25 @@ cdef inline void store(element* y, double value) noexcept nogil:
         y[0] = <short>narrow(value, 7, 127)
     else:
         y[0] = <element>value
+
+
+cdef inline double signed_value(const element* x, Py_ssize_t i) noexcept nogil:
+    """x[i], exactly."""
+    if element is float16:
+        return from_float16(x[i])
+    elif element is bfloat16:
+        return from_bfloat16(x[i])
+    else:
+        return <double>x[i]
+
+
+cdef inline void store_signed(element* y, double value) noexcept nogil:
+    """y[0] = ``value``, of any sign, rounded once to its type; every NaN is the same."""
+    cdef double_bits d
+    cdef unsigned short sign
+    if element is double or element is float:
+        y[0] = <element>value if value == value else <element>NAN
+    else:
+        d.value = value
+        sign = <unsigned short>(d.bits >> 48) & 0x8000 if value == value else 0
+        y[0] = <element>(narrow(fabs(value), 10 if element is float16 else 7, 15 if element is float16 else 127) | sign)
