@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 GATES ?= cypool
 KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
+OLDEST := arrays backend calls check_cli command_run export_tensors reference report_junit report_terminal session_functions session_models
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: check test test-debug lint format docs manifest bench bench-guard clean
+.PHONY: check test test-debug test-oldest lint format docs manifest bench bench-guard clean
 
 check: .venv/check.stamp  ## build cypool and hold it, and every other runtime that is installed, to the standard; GATES decide
 	$(BIN)/cypool check --installed --expect shipped $(addprefix --gate ,$(GATES))
@@ -16,6 +17,9 @@ test: .venv/test.stamp test-debug  ## all tests
 test-debug: .venv/test.stamp  ## the matrix on kernels built with bounds checks and traps for undefined behaviour
 	CYPOOL_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
 	CYPOOL_DEBUG=1 PYTHONPATH=build/debug/lib $(BIN)/pytest -q -n 2 spec_tests/test_matrix.py spec_tests/test_boxes.py
+
+test-oldest: .venv/oldest.stamp  ## what stands on other packages, on the oldest of each that pyproject.toml allows; wants Python 3.11 or 3.12
+	PYTHONPATH=$(CURDIR) .venv/oldest/bin/python -m pytest -q -n 2 $(addprefix spec_tests/test_,$(addsuffix .py,$(OLDEST)))
 
 lint: .venv/lint.stamp  ## style, types, Cython
 	$(BIN)/ruff check .
@@ -52,6 +56,11 @@ clean:
 
 .venv/test.stamp: .venv/check.stamp
 	$(PIP) --group test 'setuptools>=77' 'cython>=3.1'
+	touch $@
+
+.venv/oldest.stamp: .venv/test.stamp .ci/oldest.py
+	$(PYTHON) -m venv .venv/oldest
+	.venv/oldest/bin/python -m pip install --quiet --disable-pip-version-check $$($(BIN)/python .ci/oldest.py)
 	touch $@
 
 .venv/lint.stamp: .venv/test.stamp

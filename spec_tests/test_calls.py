@@ -256,9 +256,10 @@ def test_without_regions_there_is_no_output():
 
 
 def test_ranks_up_to_numpys_last():
-    x = np.ones((1, 2) + (1,) * 61 + (3,))
+    last = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    x = np.ones((1, 2) + (1,) * (last - 3) + (3,))
     assert cypool.global_lp_pool(x, 1).ravel().tolist() == [3, 3]
-    assert cypool.global_lp_pool(x.transpose(0, 1, *range(63, 1, -1)), 1).shape == (1, 2, *[1] * 62)
+    assert cypool.global_lp_pool(x.transpose(0, 1, *range(last - 1, 1, -1)), 1).shape == (1, 2, *[1] * (last - 2))
 
 
 def test_the_operator_may_be_any_string_and_nothing_else():

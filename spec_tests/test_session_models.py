@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import ml_dtypes
 import numpy as np
 import onnx
@@ -249,8 +252,11 @@ def test_a_python_number_is_an_array_without_axes() -> None:
         result(parsed(DOUBLES), x=2)
 
 
+STRINGS = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else "U2"  # numpy 1 has none
+
+
 @pytest.mark.parametrize(
-    "x", [["a", "bc"], np.array(["a", "bc"]), np.array(["a", "bc"], object), np.array(["a", "bc"], np.dtypes.StringDType())], ids=range(4)
+    "x", [["a", "bc"], np.array(["a", "bc"]), np.array(["a", "bc"], object), np.array(["a", "bc"], STRINGS)], ids=range(4)
 )
 def test_strings_are_taken_in_every_form_that_numpy_has(x) -> None:
     model = parsed('<ir_version: 8, opset_import: ["" : 18]> g (string[N] x) => (string[N] y) { y = Identity (x) }')
@@ -377,3 +383,11 @@ def test_bfloat16_is_itself_in_initializers_feeds_and_foreign_nodes() -> None:
     )
     y = result(model, x=X.astype(ml_dtypes.bfloat16))
     assert y.dtype == ml_dtypes.bfloat16 and y.item() == -7
+
+
+def test_an_onnx_without_bfloat16_is_refused_at_import() -> None:
+    """Here is one that is new enough; so it says it were older."""
+    program = "import onnx; onnx.__version__ = '1.18.0'; import cypool.session"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "ImportError: cypool runs models with onnx 1.19 or newer, and 1.18.0 is installed"

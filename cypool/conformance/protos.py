@@ -63,7 +63,10 @@ def from_bytes(data: bytes, name: str) -> Tensor:
 
 def _typed(proto: TensorProto, type: str) -> bytes:
     field, dtype = FIELDS[type]
-    try:
-        return np.array(list(getattr(proto, field)), dtype).tobytes()
-    except OverflowError as error:
-        raise ValueError(f"a TensorProto of {type} with {error}") from error
+    values = list(getattr(proto, field))
+    if np.dtype(dtype).kind in "iu":  # numpy 1 would take what does not fit, and cut it
+        limits = np.iinfo(dtype)
+        for value in values:
+            if not limits.min <= value <= limits.max:
+                raise ValueError(f"a TensorProto of {type} with {value}, which is out of bounds")
+    return np.array(values, dtype).tobytes()
