@@ -9,6 +9,8 @@ import importlib
 import sys
 
 WRONG_USAGE = 2
+MISSING = 3
+INTERRUPTED = 130
 FORCED = "CYPOOL_ISA="
 """How the message begins that refuses a forced build."""
 
@@ -17,12 +19,16 @@ def main() -> None:
     """Run the command line."""
     try:
         cli = importlib.import_module("cypool.cli")
+        cli.main()
+    except KeyboardInterrupt:
+        _end("interrupted", INTERRUPTED)
     except ImportError as error:
-        if not str(error).startswith(FORCED):
-            raise
-        print(f"cypool: {error}", file=sys.stderr)
-        sys.exit(WRONG_USAGE)
-    cli.main()
+        _end(str(error), WRONG_USAGE if str(error).startswith(FORCED) else MISSING)
+
+
+def _end(message: str, code: int) -> None:
+    print(f"cypool: {message}", file=sys.stderr)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The command ``cypool``: where it is entered.
 
-Apart from the commands, and without click, so that an installation without the command line's extra gets a sentence and not a traceback.
+Without click, so that an installation without the command line's extra gets a sentence and not a traceback.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import importlib
 import sys
 
 MISSING = 3
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -16,6 +17,9 @@ def main() -> None:
     try:
         group = importlib.import_module("cypool.cli.group")
         group.run()
+    except KeyboardInterrupt:
+        print("cypool: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "cypool":
             raise

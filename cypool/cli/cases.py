@@ -8,6 +8,7 @@ import click
 
 from cypool.cli.corpus import export_, verify_
 from cypool.cli.selection import select
+from cypool.cli.suggestions import Group
 
 
 def on_terminal() -> bool:
@@ -15,7 +16,7 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-@click.group
+@click.group(cls=Group)
 def command() -> None:
     """Show the conformance cases."""
 

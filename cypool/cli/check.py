@@ -3,75 +3,35 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.console import RenderableType
 
 import cypool
-from cypool.cli import expecting
+from cypool.cli import codes, expecting, output, reports
+from cypool.cli.progress import progress
 from cypool.cli.selection import select
+from cypool.cli.suggestions import did_you_mean
 from cypool.cli.terminal import render
 from cypool.conformance import axes, records, runner
 from cypool.conformance import bundle as bundles
 from cypool.conformance.case import Case
-from cypool.conformance.compare import onnx_tolerance, within_ulps
+from cypool.conformance.compare import Criterion, onnx_tolerance, within_ulps
+from cypool.conformance.expectations.strict import Held
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Header, Result
 from cypool.conformance.runtimes.table import BUILT_IN, installed
 from cypool.conformance.variants import VARIANTS
 from cypool.conformance.whole import refuse_occupied
 
-DEVIATES = 1
-UNAVAILABLE = 3
-
-
-class TooFew(click.ClickException):
-    """A run of so few cases must not pass."""
-
-    exit_code = DEVIATES
-
 
 class NotAvailable(click.ClickException):
     """A runtime that was asked for is not there."""
 
-    exit_code = UNAVAILABLE
-
-
-@contextmanager
-def _writing(path: Path | None, header: Header) -> Iterator[Callable[[Result], None]]:
-    """A function that puts a result down as its line, at once; the last line is written only where nothing went wrong."""
-    if path is None:
-        yield lambda result: None
-        return
-    try:
-        file = path.open("w", encoding="utf-8", buffering=1)
-    except OSError as error:
-        raise click.UsageError(f"--jsonl {path}: {error.strerror}") from None
-    with file:
-        file.write(records.line(header.to_json()))
-        written = 0
-
-        def write(result: Result) -> None:
-            nonlocal written
-            file.write(records.line(result.to_json()))
-            written += 1
-
-        yield write
-        file.write(records.line(records.end(written)))
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[], None]]:
-    """A function that moves a bar on by one; there is no bar where standard error is no terminal."""
-    console = Console(stderr=True)
-    columns = TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)
+    exit_code = codes.UNAVAILABLE
 
 
 def _refuse_occupied(bundle: Path | None) -> None:
@@ -82,7 +42,7 @@ def _refuse_occupied(bundle: Path | None) -> None:
     except FileExistsError as error:
         raise click.UsageError(f"--bundle: {error}") from None
     except OSError as error:
-        raise click.UsageError(f"--bundle {bundle}: {error.strerror}") from None
+        raise output.not_written(f"--bundle {bundle}", error) from None
 
 
 def _write_bundles(
@@ -92,14 +52,22 @@ def _write_bundles(
         if bundle is not None:
             bundles.write_all(bundle, runtimes, results, cases, ulp)
     except OSError as error:
-        raise click.ClickException(f"--bundle {bundle}: {error.strerror or error}") from None
+        raise output.not_written(f"--bundle {bundle}", error) from None
 
 
-@click.command(epilog=f"Built-in names: {', '.join(BUILT_IN)}.")
+EPILOG = f"""\
+Built-in names: {", ".join(BUILT_IN)}.
+
+{codes.told("all conform", {codes.DEVIATES: "one deviates (unsupported is a deviation)", codes.UNAVAILABLE: "a runtime is not available"})}
+Of a runtime that has a list, by --expect: 0 all is as listed, 1 anything is not.
+"""
+
+
+@click.command(epilog=EPILOG)
 @click.argument("runtimes", nargs=-1, metavar="[RUNTIME]...")
 @click.option("-k", "globs", multiple=True, metavar="GLOB", help="Only cases whose whole id matches; may be repeated.")
 @click.option("--op", "ops", multiple=True, metavar="NAME", help="Only this operator; may be repeated.")
-@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only this element type, by ONNX's name; may be repeated.")
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only this element type, by ONNX's name or numpy's; may be repeated.")
 @click.option("--all-opsets", is_flag=True, help="At every opset of a version, not only at its first and its last.")
 @click.option(
     "--variant",
@@ -117,6 +85,7 @@ def _write_bundles(
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes a runtime; without it, one a processor, up to 8.")
 @click.option("--timeout", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="Seconds for a case.")
 @click.option("--jsonl", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write every result there, as JSON lines.")
+@reports.options
 @click.option(
     "--bundle", type=click.Path(path_type=Path), metavar="DIR", help="Write files for each finding there: see it, rerun it, file it."
 )
@@ -142,6 +111,9 @@ def command(
     workers: int | None,
     timeout: float,
     jsonl: Path | None,
+    markdown_path: Path | None,
+    junit_path: Path | None,
+    html_path: Path | None,
     bundle: Path | None,
     lists: Sequence[str],
     update_expectations: bool,
@@ -154,55 +126,77 @@ def command(
     exec:PROGRAM, where the program speaks the protocol of docs/protocol.md. Without one it is cypool.
 
     Each case is run at the first and at the last opset where its version is in force; the id of the latter ends in @ and the opset.
-
-    Exit code: 0 all conform, 1 one deviates (unsupported is a deviation), 2 wrong usage, 3 a runtime is not available. Of a runtime that
-    has a list, by --expect: 0 all is as listed, 1 anything is not.
     """
     names = tuple(dict.fromkeys((*runtimes, *(installed() if all_installed else ())))) or ("cypool",)
     for gate in gates:
         if gate not in names:
-            raise click.UsageError(f"--gate {gate} is none of the runtimes of this run: {', '.join(names)}")
+            raise click.UsageError(f"--gate {gate} is none of the runtimes of this run: {', '.join(names)}{did_you_mean(gate, names)}")
     _refuse_occupied(bundle)
     variants = tuple(dict.fromkeys(variants))
     spread = functools.partial(axes.spread, every_opset=all_opsets, variants=variants)
     cases = select(globs, ops, types, spread)
     if min_cases is not None and len(cases) < min_cases:
-        raise TooFew(f"{len(cases):,} cases are selected, fewer than --min-cases {min_cases}")
+        raise click.UsageError(f"{len(cases):,} cases are selected, fewer than --min-cases {min_cases}")
     criterion, tolerance = (onnx_tolerance, "onnx") if ulp is None else (within_ulps(ulp), f"{ulp} ULP")
+    paths = {"markdown": markdown_path, "junit": junit_path, "html": html_path}
     with ExitStack() as stack:
         try:
             isolated = [stack.enter_context(closing(Isolated(name, timeout))) for name in names]
-            header = Header(
-                cypool.__version__,
-                {runtime.name: runtime.description for runtime in isolated},
-                len(cases),
-                tolerance,
-                {
-                    "globs": list(globs),
-                    "ops": list(ops),
-                    "types": list(types),
-                    "opsets": "all" if all_opsets else "first and last",
-                    "variants": list(variants),
-                },
-                records.rulings(cases),
-                records.computed(cases),
-            )
-            expected = expecting.lists_of(lists, header, update_expectations)
-            write = stack.enter_context(_writing(jsonl, header))
-            done = stack.enter_context(_progress(len(cases) * len(names)))
-            results = []
-            for result in runner.run(isolated, cases, criterion, done, workers or runner.default_workers()):
-                write(result)
-                results.append(result)
-            _write_bundles(bundle, isolated, results, cases, ulp)
         except Unavailable as error:
             raise NotAvailable(str(error)) from None
-    console = Console()
-    console.print(render(header, results, console))
-    if update_expectations:
-        known = {case.id for case in (select(spread=spread) if globs or ops or types else cases)}
-        expected = expecting.update(expected, header, results, known, console)
-    held = expecting.held(expected, header, results)
-    console.print(expecting.render(expected, header, held))
+        header = Header(
+            cypool.__version__,
+            {runtime.name: runtime.description for runtime in isolated},
+            len(cases),
+            tolerance,
+            {
+                "globs": list(globs),
+                "ops": list(ops),
+                "types": list(types),
+                "opsets": "all" if all_opsets else "first and last",
+                "variants": list(variants),
+            },
+            records.rulings(cases),
+            records.computed(cases),
+        )
+        expected = expecting.lists_of(lists, header, update_expectations)
+        files = ExitStack()
+        stack.push(files)  # where anything goes wrong before they are filled, they vanish
+        keep = files.enter_context(output.writing(jsonl, "--jsonl")) if jsonl else None
+        write_reports = files.enter_context(reports.opened(paths))
+        results, interrupted = _run(isolated, cases, criterion, workers or runner.default_workers())
+        console = output.console()
+        if interrupted:
+            console.print(render(header, results, console))
+            total = len(cases) * len(names)
+            raise output.Interrupted(f"interrupted after {len(results):,} of {total:,}, which the table is about")
+        held: dict[str, Held] = {}
+        changes: RenderableType = ""
+        try:
+            if update_expectations:
+                known = {case.id for case in (select(spread=spread) if globs or ops or types else cases)}
+                expected, changes = expecting.update(expected, header, results, known)
+            held = expecting.held(expected, header, results)
+            with files:
+                if keep is not None:
+                    keep.writelines(records.lines(header, results))
+                write_reports(header, results, expected, held)
+            _write_bundles(bundle, isolated, results, cases, ulp)
+        finally:  # a table that took minutes is not lost where a file can't be written
+            if output.DASH not in paths.values():
+                console.print(render(header, results, console))
+                console.print(changes, expecting.render(expected, header, held), sep="\n")
     deciding = gates or names
-    raise SystemExit(0 if all(expecting.well(name, results, held) for name in deciding) else DEVIATES)
+    raise SystemExit(codes.DONE if all(expecting.well(name, results, held) for name in deciding) else codes.DEVIATES)
+
+
+def _run(runtimes: Sequence[Isolated], cases: Sequence[Case], criterion: Criterion, workers: int) -> tuple[list[Result], bool]:
+    """Return the results, and whether the user ended the run before it had all of them."""
+    results: list[Result] = []
+    try:
+        with progress(len(cases) * len(runtimes)) as done:
+            for result in runner.run(runtimes, cases, criterion, done, workers):
+                results.append(result)  # noqa: PERF402 (an interrupt leaves what there is)
+    except KeyboardInterrupt:
+        return results, True
+    return results, False

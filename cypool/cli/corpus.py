@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 import cypool
+from cypool.cli import codes, output
 from cypool.cli.selection import select
 from cypool.cli.terminal import render
 from cypool.conformance import corpus, records, verify
@@ -21,8 +21,6 @@ from cypool.conformance.corpus import CorpusError
 from cypool.conformance.export import HASHES, VERSION, export
 from cypool.conformance.records import Header
 from cypool.conformance.whole import refuse_occupied
-
-DEVIATES = 1
 
 
 @click.command("export")
@@ -40,15 +38,15 @@ def export_(directory: Path, globs: Sequence[str]) -> None:
     except FileExistsError as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
-        raise click.ClickException(f"{directory}: {error.strerror}") from None
+        raise output.not_written(directory, error) from None
     except CorpusError as error:
-        raise click.ClickException(str(error)) from None
+        raise output.NotWritten(str(error)) from None
     what = f"{'some cases of ' * bool(globs)}corpus {VERSION}"
     size = f"{len(cases):,} cases in {written.files:,} files, {written.bytes / 1e6:.1f} MB"
     click.echo(f"{directory}: {what}, {size}, sha256 {written.hash}")
 
 
-@click.command("verify")
+@click.command("verify", epilog=codes.told("all conform", {codes.DEVIATES: "one deviates"}))
 @click.argument("directory", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("outputs", metavar="OUTPUTS", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("-k", "globs", multiple=True, metavar="GLOB", help="Only cases whose whole id matches; may be repeated.")
@@ -61,8 +59,6 @@ def verify_(directory: Path, outputs: Path, globs: Sequence[str], ulp: int | Non
 
     For the case at PATH in DIR, a harness writes PATH/output_0.pb below OUTPUTS, or PATH/outcome.json where its runtime gave no outputs. A
     case without either was not run, and does not conform.
-
-    Exit code: 0 all conform, 1 one deviates, 2 wrong usage.
     """
     try:
         cases = corpus.read(directory)
@@ -85,11 +81,8 @@ def verify_(directory: Path, outputs: Path, globs: Sequence[str], ulp: int | Non
         records.computed(chosen),
     )
     if jsonl is not None:
-        kept = [header.to_json(), *(result.to_json() for result in results), records.end(len(results))]
-        try:
-            jsonl.write_text("".join(map(records.line, kept)), encoding="utf-8")
-        except OSError as error:
-            raise click.UsageError(f"--jsonl {jsonl}: {error.strerror}") from None
-    console = Console()
+        with output.writing(jsonl, "--jsonl") as file:
+            file.writelines(records.lines(header, results))
+    console = output.console()
     console.print(render(header, results, console))
-    raise SystemExit(0 if all(result.conforms for result in results) else DEVIATES)
+    raise SystemExit(0 if all(result.conforms for result in results) else codes.DEVIATES)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cypool.cli import output
 from cypool.conformance import axes, cases, report
 from cypool.conformance.expectations.lists import Expectations, ListError, read
 from cypool.conformance.expectations.shipped import shipped
@@ -58,7 +59,7 @@ def lists_of(names: Sequence[str], header: Header, update: bool) -> dict[str, Li
                 there = ", ".join(header.runtimes)
                 raise click.UsageError(f"{name} is for {listed.expectations.runtime}, none of the runtimes of this run: {there}")
             found |= owned
-    return found
+    return {name: found[name] for name in header.runtimes if name in found}
 
 
 def _owned(listed: Listed, header: Header) -> dict[str, Listed]:
@@ -98,27 +99,29 @@ def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result])
 
 
 def update(
-    lists: Mapping[str, Listed], header: Header, results: Sequence[Result], known: Collection[str], console: Console
-) -> dict[str, Listed]:
-    """The lists, brought up to date in their files, and what changed in them on the console.
+    lists: Mapping[str, Listed], header: Header, results: Sequence[Result], known: Collection[str]
+) -> tuple[dict[str, Listed], RenderableType]:
+    """The lists, brought up to date in their files, and what changed in them.
 
     ``known`` are the ids that the run has at its opsets and variants, those too that -k, --op and --type leave out.
     """
     from cypool.conformance.expectations.update import update
 
     updated = {}
+    said: list[RenderableType] = []
     for name, listed in lists.items():
         assert listed.path is not None
         version, own = header.runtimes[name].version, report.of_runtime(name, results)
         try:
             text, changes = update(listed.text, version, own, known, every_id)
-            listed.path.write_text(text, encoding="utf-8", newline="\n")
-        except (OSError, ListError) as error:
+        except ListError as error:
             raise click.UsageError(f"--update-expectations {listed.path}: {error}") from None
+        with output.writing(listed.path, "--update-expectations") as file:
+            file.write(text)
         changed = f"{len(changes)} {'entry' if len(changes) == 1 else 'entries'} changed" if changes else "as it was"
-        console.print("", Text(f"{listed.path}: {changed}", "bold"), *(Text(str(change)) for change in changes), sep="\n")
+        said += ["", Text(f"{listed.path}: {changed}", "bold"), *(Text(str(change)) for change in changes)]
         updated[name] = Listed(listed.path, text, read(text))
-    return updated
+    return updated, Group(*said)
 
 
 def render(lists: Mapping[str, Listed], header: Header, held: Mapping[str, Held]) -> RenderableType:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import click
-from rich.console import Console
 from rich.table import Table
 
+from cypool.cli import output
 from cypool.info import info
 
 
@@ -33,4 +33,4 @@ def command(as_json: bool) -> None:
         ("processor", facts["cpu"]),
     ):
         table.add_row(name, str(value))
-    Console().print(table)
+    output.console().print(table)

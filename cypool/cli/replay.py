@@ -8,20 +8,18 @@ from pathlib import Path
 
 import click
 
-from cypool.cli.check import DEVIATES, NotAvailable
+from cypool.cli import codes
+from cypool.cli.check import NotAvailable
 from cypool.conformance.bundle import BundleError, find_bundles, read
 from cypool.conformance.isolation import Isolated, Unavailable
 
 
-@click.command
+@click.command(epilog=codes.told("all conform now", {codes.DEVIATES: "one deviates", codes.UNAVAILABLE: "a runtime is not available"}))
 @click.argument("directories", nargs=-1, required=True, metavar="BUNDLE...", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--runtime", metavar="RUNTIME", help="Run it on this one, not on the one that it was found with.")
 @click.option("--timeout", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="Seconds for a case.")
 def command(directories: Sequence[Path], runtime: str | None, timeout: float) -> None:
-    """Run a BUNDLE, as `cypool check --bundle DIR` writes them, once more; of a directory of bundles, every one.
-
-    Exit code: 0 all conform now, 1 one deviates, 2 wrong usage, 3 a runtime is not available.
-    """
+    """Run a BUNDLE, as `cypool check --bundle DIR` writes them, once more; of a directory of bundles, every one."""
     conforms = True
     for directory in directories:
         found = find_bundles(directory)
@@ -41,7 +39,7 @@ def command(directories: Sequence[Path], runtime: str | None, timeout: float) ->
             click.echo(f"{path}: {bundle.case.id} on {described}")
             click.echo(f"  was: {_said(bundle.verdict, bundle.message)}")
             click.echo(f"  now: {_said(result.verdict, result.message)}")
-    raise SystemExit(0 if conforms else DEVIATES)
+    raise SystemExit(0 if conforms else codes.DEVIATES)
 
 
 def _said(verdict: str, message: str) -> str:

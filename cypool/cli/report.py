@@ -6,23 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from cypool.cli import expecting
+from cypool.cli import codes, expecting, output, reports
 from cypool.cli.terminal import render, render_diff
 from cypool.conformance import records
 from cypool.conformance.reports.diff import NotComparable, differences
 from cypool.conformance.reports.merge import Run, merge
 
-BROKE = 1
-PATH = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
 
-
-@click.command
+@click.command(epilog=codes.told("done", {codes.DEVIATES: "with --diff: something broke"}))
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--markdown", "markdown_path", type=PATH, metavar="PATH", help="Write Markdown there, fit for the summary of a CI job.")
-@click.option("--junit", "junit_path", type=PATH, metavar="PATH", help="Write JUnit XML there, a suite an operator-version.")
-@click.option("--html", "html_path", type=PATH, metavar="PATH", help="Write one page there that needs nothing else, not even a network.")
+@reports.options
 @click.option("--expect", "lists", multiple=True, metavar="FILE", help="Say what is not as this list of expectations says; as for check.")
 @click.option("--diff", is_flag=True, help="Report what changed from the first of two FILEs to the second.")
 def command(
@@ -37,8 +31,6 @@ def command(
 
     Without an option that names a PATH, the report goes to the terminal. A PATH of - is standard output. With --expect, each report says
     what is not as listed.
-
-    Exit code: 0, or 2 for wrong usage; with --diff 1 where anything broke.
     """
     runs = [_read(path) for path in files]
     if diff:
@@ -48,20 +40,10 @@ def command(
     header, results = merge(runs)
     expected = expecting.lists_of(lists, header, update=False)
     held = expecting.held(expected, header, results)
-    if markdown_path:
-        from cypool.conformance.reports.markdown import markdown
-
-        _write(markdown_path, markdown(header, results, held))
-    if junit_path:
-        from cypool.conformance.reports.junit import junit
-
-        _write(junit_path, junit(header, results, {name: listed.expectations for name, listed in expected.items()}))
-    if html_path:
-        from cypool.conformance.reports.page import page
-
-        _write(html_path, page(header, results, held))
+    with reports.opened({"markdown": markdown_path, "junit": junit_path, "html": html_path}) as write:
+        write(header, results, expected, held)
     if not (markdown_path or junit_path or html_path):
-        console = Console()
+        console = output.console()
         console.print(render(header, results, console))
         console.print(expecting.render(expected, header, held))
 
@@ -74,10 +56,11 @@ def _diff(old: Run, new: Run, markdown_path: Path | None) -> int:
     if markdown_path:
         from cypool.conformance.reports.markdown import diff_markdown
 
-        _write(markdown_path, diff_markdown(new[0], found))
+        with output.writing(markdown_path, "--markdown") as file:
+            file.write(diff_markdown(new[0], found))
     else:
-        Console().print(render_diff(new[0], found))
-    return BROKE if any(difference.changes.broke for difference in found) else 0
+        output.console().print(render_diff(new[0], found))
+    return codes.DEVIATES if any(difference.changes.broke for difference in found) else 0
 
 
 def _read(path: Path) -> Run:
@@ -88,13 +71,3 @@ def _read(path: Path) -> Run:
         raise click.UsageError(f"{path}: {error.strerror}") from None
     except records.RecordError as error:
         raise click.UsageError(f"{path}: {error}") from None
-
-
-def _write(path: Path, text: str) -> None:
-    if path == Path("-"):
-        click.echo(text, nl=False)
-        return
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise click.UsageError(f"{path}: {error.strerror}") from None

@@ -1,7 +1,4 @@
-"""Which cases a command line asks for: globs on ids, operators, types.
-
-Apart from the commands because listing and checking select alike.
-"""
+"""The cases that a command line asks for: globs on ids, operators, types."""
 
 from __future__ import annotations
 
@@ -12,9 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 import click
 
 from cypool import spec
+from cypool.cli.names import known_operator
+from cypool.cli.suggestions import did_you_mean
 from cypool.conformance import cases
 from cypool.conformance.axes import base
 from cypool.conformance.case import Case
+from cypool.spec.elements import BY_NUMPY
 
 
 def select(
@@ -26,15 +26,16 @@ def select(
     """The cases that match one of the globs, one of the operators and one of the types, where any are given.
 
     ``spread`` makes several of each, of opsets and variants; a glob matches such a one by its own id, or all of them by the id before that.
-    SpecValueError for an operator that does not exist; UsageError for a glob, a type or a combination that selects nothing, for a run of no
+    Types go by ONNX's name or by numpy's. UsageError for an operator, a glob, a type or a combination that selects nothing: a run of no
     case must not pass.
     """
     for op in ops:
-        spec.operator(op)
+        known_operator(op)
+    types = [BY_NUMPY.get(type, type) for type in types]
     known = {type for op in ops or spec.operators() for version in spec.operator(op).versions for type in cases.types_of(version)}
     for type in types:
         if type not in known:
-            raise click.UsageError(f"no case of type {type!r}; there are: {', '.join(sorted(known))}")
+            raise click.UsageError(f"no case of type {type!r}; there are: {', '.join(sorted(known))}{did_you_mean(type, known)}")
 
     def wanted(head: str) -> bool:
         return (not types or head.split("/")[1] in types) and (not globs or any(_may_match(head, glob) for glob in globs))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 
 import click
-from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from cypool.cli.check import DEVIATES, NotAvailable
+from cypool.cli import codes, output
+from cypool.cli.check import NotAvailable
 from cypool.conformance import report
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.smoke import OK, UNTOLD, WRONG, Smoke
@@ -17,7 +17,7 @@ from cypool.conformance.smoke import OK, UNTOLD, WRONG, Smoke
 STYLES = {OK: "green", WRONG: "red", UNTOLD: "dim"}
 
 
-@click.command()
+@click.command(epilog=codes.told("nothing is wrong", {codes.DEVIATES: "something is", codes.UNAVAILABLE: "the runtime is not available"}))
 @click.argument("runtime")
 @click.option("--timeout", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="Seconds for a question.")
 def command(runtime: str, timeout: float) -> None:
@@ -25,10 +25,8 @@ def command(runtime: str, timeout: float) -> None:
 
     Types, shapes, bits, names and orders of tensors; phases of refusals; that nothing is kept and that it ends. What the runtime says it
     lacks is "untold". RUNTIME is named as for `cypool check`.
-
-    Exit code: 0 nothing is wrong, 1 something is, 2 wrong usage, 3 the runtime is not available.
     """
-    console = Console()
+    console = output.console()
     verdicts = []
     try:
         with closing(Isolated(runtime, timeout)) as isolated:
@@ -41,4 +39,4 @@ def command(runtime: str, timeout: float) -> None:
         raise NotAvailable(str(error)) from None
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in STYLES)
     console.print(Text(f"{runtime}: {counts}", "bold"))
-    raise SystemExit(DEVIATES if WRONG in verdicts else 0)
+    raise SystemExit(codes.DEVIATES if WRONG in verdicts else codes.DONE)

@@ -12,16 +12,20 @@ from operator import itemgetter
 
 import click
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group as Parts
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from cypool import spec
+from cypool.cli import output
+from cypool.cli.names import known_version
+from cypool.cli.suggestions import Group
 from cypool.spec.facts import differences, facts, opsets
 from cypool.spec.model import Ruling
 
 
-@click.group
+@click.group(cls=Group)
 def command() -> None:
     """Show what the standard says of an operator version."""
 
@@ -41,9 +45,10 @@ def list_() -> None:
 def show(version: str) -> None:
     """Show all that VERSION says, and the rulings.
 
-    VERSION is a name such as GlobalLpPool-2. A ruling says how a place is read where the standard is silent.
+    VERSION is a name such as GlobalLpPool-2; that of an operator means its newest. A ruling says how a place is read where the standard is
+    silent.
     """
-    found = spec.version(version)
+    found = known_version(version)
     rows = [("version", "name", found.name), ("version", "domain", found.domain), ("version", "opsets", opsets(found))]
     rows += [(thing, field, text) for (thing, field), text in facts(found).items()]
     rows += [(f"ruling {ruling.id}", field, text) for ruling in found.rulings for field, text in _ruling(ruling)]
@@ -58,7 +63,7 @@ def diff(old: str, new: str) -> None:
 
     Both are versions by name, such as GlobalLpPool-1 GlobalLpPool-2.
     """
-    before, after = spec.version(old), spec.version(new)
+    before, after = known_version(old), known_version(new)
     rows = differences(before, after)
     _output(rows, lambda: _table(("", "", before.name, after.name), rows))
 
@@ -76,7 +81,7 @@ def _ruling(ruling: Ruling) -> Iterable[tuple[str, str]]:
 def _output(rows: Iterable[Sequence[str]], drawn: Callable[[], RenderableType]) -> None:
     """What is drawn, on a terminal; otherwise a line a row, tabs between the cells."""
     if sys.stdout.isatty():
-        Console().print(drawn())
+        output.console().print(drawn())
     else:
         for row in rows:
             click.echo("\t".join(" ".join(cell.split()) for cell in row))
@@ -91,7 +96,7 @@ def _groups(rows: Iterable[Sequence[str]]) -> RenderableType:
         for _, field, text in group:
             grid.add_row(f"  {field}", Text(text))
         parts += [Text(thing, "bold"), grid, ""]
-    return Group(*parts[:-1])
+    return Parts(*parts[:-1])
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:

@@ -45,7 +45,7 @@ class Isolated:
         try:
             process = Process(self.command)
         except (OSError, IndexError) as error:  # an empty command has no first word
-            raise self._unavailable(getattr(error, "strerror", "") or "no program is named") from None
+            raise self._unavailable(getattr(error, "strerror", "") or "no program is named", find(self.name).install) from None
         try:
             line, _ = process.ask(encode({"cmd": "describe"}), START_SECONDS)
             try:
@@ -56,14 +56,23 @@ class Isolated:
             raise self._unavailable((lost.stderr.splitlines() or [str(lost)])[-1]) from None
         if answer.get("protocol") != PROTOCOL:
             process.close(encode({"cmd": "stop"}))
-            raise self._unavailable(str(answer.get("message", f"it speaks protocol {answer.get('protocol')!r}, not {PROTOCOL}")))
+            message = str(answer.get("message", f"it speaks protocol {answer.get('protocol')!r}, not {PROTOCOL}"))
+            raise self._unavailable(message, self._remedy(str(answer.get("missing", ""))))
         self._process, self._asked = process, 0
         options = answer.get("options", ())
         self.options = frozenset(map(str, options)) if isinstance(options, list) else frozenset()
         return Description(str(answer.get("name", self.name)), str(answer.get("version", "")))
 
-    def _unavailable(self, why: str) -> Unavailable:
-        return Unavailable(f"runtime {self.name} is not available: {why} ({find(self.name).install})")
+    def _unavailable(self, why: str, remedy: str = "") -> Unavailable:
+        return Unavailable(f"runtime {self.name} is not available: {why}" + (f" ({remedy})" if remedy else ""))
+
+    def _remedy(self, missing: str) -> str:
+        """Say what to install where a module is missing: the runtime itself, or what it imports."""
+        entry = find(self.name)
+        own = entry.module or entry.target.partition(":")[0]
+        if not missing or own == missing or own.startswith(f"{missing}."):
+            return entry.install if missing else ""
+        return f"it needs the module {missing!r}: install what provides it"
 
     @property
     def fresh(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -201,6 +201,14 @@ def end(results: int) -> dict[str, Any]:
 def line(record: Mapping[str, Any]) -> str:
     """The text of a record, with its line end."""
     return json.dumps(record, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def lines(header: Header, results: Sequence[Result]) -> Iterator[str]:
+    """Give the lines of a whole run."""
+    yield line(header.to_json())
+    for result in results:
+        yield line(result.to_json())
+    yield line(end(len(results)))
 
 
 def read(lines: Iterable[str]) -> tuple[Header, list[Result]]:

@@ -1,18 +1,17 @@
-"""Directories that are there whole or not at all.
-
-Apart from what is written into them because how to do that is one idea, and corpora and bundles both need it.
-"""
+"""Directories and files that are there whole or not at all: filled beside their place, then renamed."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import IO
 
 SUFFIX = ".part"
 
@@ -75,6 +74,38 @@ def refuse_occupied(path: Path) -> None:
         raise FileExistsError(f"{path} exists and is not an empty directory")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[str]]:
+    """Open a text file to fill, which becomes ``path`` when the block ends, and vanishes when it ends by an exception.
+
+    A link stays a link, and a file keeps its mode. A device or a pipe is written as it is. OSError where nothing can be written.
+    """
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        with _text(os.open(place, os.O_WRONLY)) as file:
+            yield file
+        return
+    mode = place.stat().st_mode if place.exists() else None
+    if mode is not None and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    scratch = place.with_name(f".{secrets.token_hex(8)}{SUFFIX}")
+    handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with _text(handle) as file:
+            if mode is not None:
+                os.fchmod(handle, mode & 0o777)
+            yield file
+        scratch.replace(place)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def _text(handle: int) -> IO[str]:
+    """Open a handle for text in UTF-8; what that can't hold, half a surrogate pair, is replaced."""
+    return open(handle, "w", encoding="utf-8", errors="replace", newline="\n")
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:

@@ -81,7 +81,8 @@ def main(name: str) -> int:
         runtime = connect(name)
         runtime.describe()
     except Exception as error:
-        say({"status": "unavailable", "message": explain(error)})
+        missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+        say({"status": "unavailable", "message": explain(error), "missing": missing})
         return 1
     for line in requests:
         request = decode(line)

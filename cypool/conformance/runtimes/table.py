@@ -5,6 +5,7 @@ Data apart from the adapters: looking a name up imports no runtime, and a furthe
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import shlex
@@ -90,8 +91,10 @@ def find(name: str) -> Entry:
     entry = BUILT_IN.get(name) or registered().get(name)
     if entry is not None:
         return entry
-    names = ", ".join([*BUILT_IN, *registered()])
-    install = f"install what provides the module {name.partition(':')[0]!r}, or name one of: {names}"
+    names = [*BUILT_IN, *registered()]
+    nearly = difflib.get_close_matches(name, names, n=1)
+    install = f"did you mean {nearly[0]!r}? else " if nearly else ""
+    install += f"install what provides the module {name.partition(':')[0]!r}, or name one of: {', '.join(names)}"
     return Entry(name, "onnx_backend", name, install)
 
 
