@@ -73,7 +73,7 @@ def test_who_refuses_everything_reads_nothing_differently(check: Check, fake: st
 
 def test_unsupported_stays_unsupported_whatever_else_is_computed() -> None:
     judgement = refusals.Judgement("unsupported", "no rank 2")
-    assert refusals.settled(FLAT, judgement, lambda case: pytest.fail("nothing to ask")) is judgement
+    assert refusals.explain_refusal(FLAT, judgement, lambda case: pytest.fail("nothing to ask")) is judgement
 
 
 def test_another_shape_or_an_invalid_case_is_explained_by_nothing() -> None:

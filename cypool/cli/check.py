@@ -21,6 +21,7 @@ from cypool.conformance import bundle as bundles
 from cypool.conformance.case import Case
 from cypool.conformance.compare import Criterion, onnx_tolerance, within_ulps
 from cypool.conformance.expectations.strict import Held
+from cypool.conformance.explanations import drop_contradicted
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Header, Result
 from cypool.conformance.runtimes.table import BUILT_IN, installed
@@ -165,6 +166,7 @@ def command(
         keep = files.enter_context(output.writing(jsonl, "--jsonl")) if jsonl else None
         write_reports = files.enter_context(reports.opened(paths))
         results, interrupted = _run(isolated, cases, criterion, workers or runner.default_workers())
+        results = drop_contradicted(results, cases)
         console = output.console()
         if interrupted:
             console.print(render(header, results, console))

@@ -18,6 +18,7 @@ from cypool.cli.terminal import render
 from cypool.conformance import corpus, records, verify
 from cypool.conformance.compare import criterion
 from cypool.conformance.corpus import CorpusError
+from cypool.conformance.explanations import drop_contradicted
 from cypool.conformance.export import HASHES, VERSION, export
 from cypool.conformance.records import Header
 from cypool.conformance.whole import refuse_occupied
@@ -70,7 +71,7 @@ def verify_(directory: Path, outputs: Path, globs: Sequence[str], ulp: int | Non
         if not fnmatch.filter([case.id for case in cases], glob):
             raise click.UsageError(f"no case matches {glob!r}")
     chosen = [case for case in cases if not globs or any(fnmatch.fnmatchcase(case.id, glob) for glob in globs)]
-    results = list(verify.verify(described.name, chosen, outputs, criterion(ulp)))
+    results = drop_contradicted(list(verify.verify(described.name, chosen, outputs, criterion(ulp))), chosen)
     header = Header(
         cypool.__version__,
         {described.name: described},

@@ -6,6 +6,7 @@ are; beside it stand ``got/output_0.pb``, ``reproduce.py``, ``issue.md``, the li
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import re
@@ -16,7 +17,7 @@ from pathlib import Path
 import cypool
 from cypool.conformance import layout, refusals
 from cypool.conformance.case import Case
-from cypool.conformance.compare import NOT_RUN, criterion, judge
+from cypool.conformance.compare import NOT_RUN, criterion, judge, named
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.issue import Evidence, issue
 from cypool.conformance.records import Result
@@ -53,7 +54,7 @@ class Bundle:
 
 def _examine(runtime: Isolated, case: Case, request: bytes, ulp: int | None) -> Evidence:
     outcome = runtime.run(case.id, request)
-    judgement = refusals.settled(case, judge(case, outcome, criterion(ulp)), functools.partial(outcome_of, runtime))
+    judgement = refusals.explain_refusal(case, judge(case, outcome, criterion(ulp)), functools.partial(outcome_of, runtime))
     return Evidence(runtime.description, case, outcome, judgement, Result.of(runtime.name, case, outcome, judgement))
 
 
@@ -78,10 +79,19 @@ def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result],
     for number, finding in enumerate((found for found in findings(results) if found.verdict != NOT_RUN), 1):
         example, *others = sorted(finding.results, key=_worth)
         case = by_id[example.case]
-        evidence = _examine(runtime, case, request_of(case), ulp)
+        evidence = _explained(_examine(runtime, case, request_of(case), ulp), example)
         written.append(directory / _slug(runtime.name) / f"{number:02}-{_slug(f'{finding.verdict} {finding.name}')}")
         write_files(written[-1], _files(runtime.name, evidence, example, others, ulp))
     return written
+
+
+def _explained(evidence: Evidence, before: Result) -> Evidence:
+    """Return the evidence with the faults that the run left as explanations, where the same came again."""
+    plain, plain_before = (named(result.message, ()) for result in (evidence.result, before))
+    if (evidence.result.verdict, plain) != (before.verdict, plain_before):
+        return evidence
+    result = dataclasses.replace(evidence.result, message=before.message, reading=before.reading, readings=before.readings)
+    return dataclasses.replace(evidence, result=result)
 
 
 def _worth(result: Result) -> tuple[bool, int, int, str]:

@@ -51,6 +51,12 @@ CONFORMS = frozenset({PASS, READS_DIFFERENTLY})
 AS_RULED = "as ruled"
 """What a runtime follows where it reads a silence as cypool does."""
 
+OR = "|"
+"""What stands between the explanations of one output, each of which suffices, in ``Judgement.reading``."""
+
+KNOWN = "; known fault"
+"""What parts a message from the faults that explain it."""
+
 Array: TypeAlias = npt.NDArray[Any]
 Criterion: TypeAlias = Callable[[Array, Array], npt.NDArray[np.bool_]]
 """Which floats are near enough: got, expected (both of one type and shape, both finite) -> a mask. Other elements have to be equal."""
@@ -200,7 +206,7 @@ class Judgement:
     verdict: str
     message: str = ""
     ulp: int | None = None
-    reading: str = ""  # the recorded reading that the outputs follow, where they are not as ruled; several faults joined by +
+    reading: str = ""  # the recorded reading that the outputs follow, where not as ruled; + joins faults that act at once, | alternatives
     readings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     output: str = ""  # the one that holds a wrong element,
     at: int = 0  # and the first such, by its flat index
@@ -245,14 +251,26 @@ def _judge_outputs(case: Case, outputs: Sequence[Tensor], criterion: Criterion) 
     followed = sorted((name for name, agrees in others.items() if agrees), key=lambda name: not known[name])
     if followed and known[followed[0]]:
         return Judgement(READS_DIFFERENTLY, message, ulp, followed[0], readings, *place)
-    faults = tuple(followed[:1])
+    faults: list[tuple[str, ...]] = [(name,) for name in followed]
     if verdict == WRONG_VALUE and not faults:
-        faults = next((names for names, answer in suspects.answers(case) if misfit(outputs, answer, criterion) is None), ())
-        readings |= suspects.rulings(case.version, faults)
+        faults = suspects.explaining(case, lambda answer: misfit(outputs, answer, criterion) is None)
+        for names in faults:
+            for ruling, own in suspects.rulings(case.version, names).items():
+                readings[ruling] = tuple(dict.fromkeys((*readings.get(ruling, ()), *own)))
+    return Judgement(verdict, named(message, faults), ulp, OR.join(JOIN.join(names) for names in faults), readings, *place)
+
+
+def named(message: str, faults: Sequence[Sequence[str]]) -> str:
+    """Return the message with the known faults that explain it: each of ``faults`` alone does, all names of it together.
+
+    >>> named("Y is 1", [["naive"], ["mean", "no-abs"]])
+    'Y is 1; known faults: naive or mean, no-abs'
+    """
+    plain = message.partition(KNOWN)[0]
     if not faults:
-        return Judgement(verdict, message, ulp, "", readings, *place)
-    naming = f"known fault{'s' if len(faults) > 1 else ''}: {', '.join(faults)}"
-    return Judgement(verdict, f"{message}; {naming}", ulp, JOIN.join(faults), readings, *place)
+        return plain
+    several = any(len(names) > 1 for names in faults)
+    return f"{plain}{KNOWN}{'s' if several else ''}: {' or '.join(', '.join(names) for names in faults)}"
 
 
 def _evidence(case: Case, as_ruled: bool, others: dict[str, bool]) -> dict[str, tuple[str, ...]]:

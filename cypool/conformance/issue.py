@@ -113,7 +113,7 @@ def _reasons(evidence: Evidence) -> Iterator[str]:
     """How the silences are read that the case turns on, with the evidence; the readings that the outputs follow, where they follow any."""
     if evidence.result.verdict in NO_ANSWER:
         return
-    followed = evidence.result.reading.split(JOIN)
+    followed = [name for names in evidence.result.reading.split(compare.OR) for name in names.split(JOIN)]
     for ruling in evidence.case.version.rulings:
         named = [reading for reading in ruling.readings if reading.name in followed]
         if ruling.id in evidence.case.rulings or named:

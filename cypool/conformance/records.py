@@ -24,6 +24,9 @@ FORMAT = 1
 AND = ", "
 """What stands between the readings that a finding is called by, where they are several."""
 
+EITHER = " or "
+"""What stands between the explanations that a finding is called by, where each of several suffices."""
+
 
 class RecordError(ValueError):
     """Lines that are no complete record of a run."""
@@ -53,7 +56,8 @@ class Header:
 
     def explain(self, name: str) -> str:
         """What a finding of that name is, in words, where it is a recorded reading, or several; else ""."""
-        return " ".join(self.readings[part] for part in name.split(AND) if part in self.readings)
+        parts = dict.fromkeys(part for names in name.split(EITHER) for part in names.split(AND))
+        return " ".join(self.readings[part] for part in parts if part in self.readings)
 
     def title(self, runtime: str) -> str:
         """What reports call a runtime: its name and its version."""

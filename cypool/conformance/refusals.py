@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from cypool.conformance import cases
 from cypool.conformance.axes import base
 from cypool.conformance.case import Case
-from cypool.conformance.compare import ERROR, LOAD_ERROR, READS_DIFFERENTLY, Judgement
+from cypool.conformance.compare import ERROR, LOAD_ERROR, OR, READS_DIFFERENTLY, Judgement, named
 from cypool.conformance.protocol import Outcome
 from cypool.spec.model import Reading, Version
 from cypool.spec.shapes import fits
@@ -22,18 +22,28 @@ from cypool.spec.windows import Axis, axes
 REFUSED = (LOAD_ERROR, ERROR)
 
 
-def settled(case: Case, judgement: Judgement, ask: Callable[[Case], Outcome]) -> Judgement:
-    """The judgement, or, of a refusal that a reading explains, the one that says so; ``ask`` is used where there may be one."""
+def explain_refusal(case: Case, judgement: Judgement, ask: Callable[[Case], Outcome]) -> Judgement:
+    """Name the recorded readings that explain a refusal, in the judgement; any other judgement is returned unchanged.
+
+    A reading explains it where it refuses the inputs, and the runtime computes a control case that the reading takes, which ``ask`` runs.
+    """
     if judgement.verdict not in REFUSED:
         return judgement
+    faults: dict[str, str] = {}  # the ruling of each
     for ruling, reading in explanations(case):
         other = control(case, reading)
         if other is not None and ask(other).status == "ok":
-            named = dataclasses.replace(judgement, reading=reading.name, readings={ruling: (reading.name,)})
             if reading.legitimate:
-                return dataclasses.replace(named, verdict=READS_DIFFERENTLY)
-            return dataclasses.replace(named, message=f"{judgement.message}; known fault: {reading.name}")
-    return judgement
+                return dataclasses.replace(judgement, verdict=READS_DIFFERENTLY, reading=reading.name, readings={ruling: (reading.name,)})
+            faults[reading.name] = ruling
+    if not faults:
+        return judgement
+    return dataclasses.replace(
+        judgement,
+        reading=OR.join(faults),
+        readings={ruling: tuple(name for name in faults if faults[name] == ruling) for ruling in faults.values()},
+        message=named(judgement.message, [(name,) for name in faults]),
+    )
 
 
 def explanations(case: Case) -> list[tuple[str, Reading]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cypool.conformance import compare
 from cypool.conformance.oracle import JOIN
-from cypool.conformance.records import AND, Header, Result, reading_name
+from cypool.conformance.records import AND, EITHER, Header, Result, reading_name
 
 SHORT = {
     compare.PASS: "pass",
@@ -122,7 +122,8 @@ class Finding:
 def _name(result: Result) -> str:
     if result.reading:
         rulings = {name: ruling for ruling, names in result.readings.items() for name in names}
-        return AND.join(reading_name(rulings[name], name) for name in result.reading.split(JOIN))
+        explanations = [[reading_name(rulings[name], name) for name in names.split(JOIN)] for names in result.reading.split(compare.OR)]
+        return EITHER.join(AND.join(names) for names in explanations)
     if result.verdict in BY_RULING and result.rulings:
         return f"on {', '.join(result.rulings)}"
     return (result.verdict == compare.ACCEPTED_INVALID and result.fault) or ""

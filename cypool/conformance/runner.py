@@ -37,7 +37,7 @@ def outcome_of(runtime: Isolated, case: Case) -> Outcome:
 def examined(runtime: Isolated, case: Case, criterion: Criterion) -> tuple[Outcome, Judgement]:
     """What comes of a case, and the judgement on it."""
     outcome = outcome_of(runtime, case)
-    return outcome, refusals.settled(case, judge(case, outcome, criterion), functools.partial(outcome_of, runtime))
+    return outcome, refusals.explain_refusal(case, judge(case, outcome, criterion), functools.partial(outcome_of, runtime))
 
 
 def default_workers() -> int:

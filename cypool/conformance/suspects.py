@@ -6,7 +6,7 @@ case's own readings come from the case, and are shipped with it; these come from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from cypool.conformance import oracle
 from cypool.conformance.case import Case
@@ -21,6 +21,17 @@ def answers(case: Case) -> Iterator[tuple[tuple[str, ...], tuple[Tensor, ...]]]:
     for names in suspects(case.version):
         if names not in [(alternative,) for alternative in case.alternatives]:
             yield names, case.tensors(oracle.evaluate(case.version, inputs, attributes, oracle.JOIN.join(names)))
+
+
+def explaining(case: Case, fits: Callable[[tuple[Tensor, ...]], bool]) -> list[tuple[str, ...]]:
+    """Return the faults whose answer fits, all of the fewest at once that explain it: each alone, or else each pair, and so on."""
+    found: list[tuple[str, ...]] = []
+    for names, answer in answers(case):
+        if found and len(names) > len(found[0]):
+            break
+        if fits(answer):
+            found.append(names)
+    return found
 
 
 def suspects(version: Version) -> Iterator[tuple[str, ...]]:

@@ -33,7 +33,7 @@ def verify(name: str, cases: Iterable[Case], outputs: Path, criterion: Criterion
     """The results, by case id, of the runtime that goes by ``name``: what its harness wrote below ``outputs`` about these cases."""
     for case in sorted(cases, key=lambda case: case.id):
         outcome = _told(outputs, case)
-        judgement = refusals.settled(case, judge(case, outcome, criterion), functools.partial(_told, outputs))
+        judgement = refusals.explain_refusal(case, judge(case, outcome, criterion), functools.partial(_told, outputs))
         yield Result.of(name, case, outcome, judgement)
 
 

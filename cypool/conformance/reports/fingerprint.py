@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cypool.conformance import compare, report
-from cypool.conformance.compare import AS_RULED
+from cypool.conformance.compare import AS_RULED, OR
+from cypool.conformance.oracle import JOIN
 from cypool.conformance.records import Header, Result
 from cypool.spec.model import Ruling
 
@@ -94,7 +95,7 @@ def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: 
     this ruling alone; refusals only where the runtime is at home.
     """
     if ruling.id in result.readings:
-        return result.readings[ruling.id]
+        return result.readings[ruling.id] if _is_sure(result, ruling.id) else ()
     if result.reading:  # which explains what came; of other rulings it tells nothing
         return ()
     refused = result.verdict in REFUSED or (result.fault is not None and result.verdict == compare.PASS)
@@ -104,6 +105,12 @@ def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: 
     if result.verdict == compare.PASS and (result.fault is not None or not by_values):
         return (AS_RULED,)
     return (OTHERWISE[result.verdict],) if result.rulings == (ruling.id,) and result.verdict in OTHERWISE else ()
+
+
+def _is_sure(result: Result, ruling: str) -> bool:
+    """Whether every explanation of the result, where there are several, holds a reading of this ruling."""
+    own = set(result.readings[ruling])
+    return all(own.intersection(names.split(JOIN)) for names in result.reading.split(OR)) if OR in result.reading else True
 
 
 def _followed(op: str, ruling: Ruling, agreed: Counter[str], told: int) -> Followed:

@@ -1,0 +1,74 @@
+"""Known faults that explain a deviation, held against the rest of the run: one that another case contradicts is not named.
+
+One case alone often can't tell: several faults give the same output. The judgement of a case names them all.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from cypool import spec
+from cypool.conformance import oracle, refusals
+from cypool.conformance.case import Case
+from cypool.conformance.compare import AS_RULED, OR, PASS, READS_DIFFERENTLY, named
+from cypool.conformance.oracle import JOIN
+from cypool.conformance.records import Result
+
+Cell: TypeAlias = tuple[str, str, str]
+"""A runtime, an operator-version and an element type: runtimes have a kernel for each, and what one does tells nothing of another."""
+
+
+def drop_contradicted(results: Sequence[Result], cases: Iterable[Case] = ()) -> list[Result]:
+    """Return the results without the explanations that others of the run contradict.
+
+    A case contradicts a fault where its answer is right and the fault would give another. Of ``cases``, those of the run, it is known
+    which a reading would refuse; without them, refusals are left as they are.
+    """
+    by_id = {case.id: case for case in cases}
+    contradicted: dict[Cell, set[str]] = {}
+    for result in results:
+        if result.verdict == PASS and result.fault is None:
+            contradicted.setdefault(_cell(result), set()).update(_contradicted(result, by_id.get(result.case)))
+    return [_without(result, contradicted.get(_cell(result), set())) for result in results]
+
+
+def _cell(result: Result) -> Cell:
+    return result.runtime, result.version, result.type
+
+
+@functools.cache
+def _faults(version: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the computable faults of a version, by ruling."""
+    found = spec.version(version)
+    faults = {reading.name for ruling in found.rulings for reading in ruling.readings if not reading.legitimate}
+    return {ruling: tuple(faults.intersection(names)) for ruling, names in oracle.computable(found).items()}
+
+
+def _contradicted(result: Result, case: Case | None) -> set[str]:
+    """Return the faults that a right answer speaks against."""
+    told = {ruling: names for ruling, names in result.readings.items() if AS_RULED in names}
+    found = {name for ruling, names in told.items() for name in _faults(result.version).get(ruling, ()) if name not in names}
+    if case is not None:
+        found |= {reading.name for _, reading in refusals.explanations(case) if not reading.legitimate}
+    return found
+
+
+def _without(result: Result, contradicted: set[str]) -> Result:
+    """Return the result without the explanations that hold a contradicted fault."""
+    if not result.reading or result.verdict == READS_DIFFERENTLY:
+        return result
+    alternatives = [names.split(JOIN) for names in result.reading.split(OR)]
+    left = [names for names in alternatives if not contradicted.intersection(names)]
+    if left == alternatives:
+        return result
+    gone = {name for names in alternatives for name in names} - {name for names in left for name in names}
+    readings = {ruling: tuple(name for name in names if name not in gone) for ruling, names in result.readings.items()}
+    return dataclasses.replace(
+        result,
+        reading=OR.join(JOIN.join(names) for names in left),
+        readings={ruling: names for ruling, names in readings.items() if names},
+        message=named(result.message, left),
+    )
