@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 
 WRONG_USAGE = 2
 MISSING = 3
@@ -23,6 +24,8 @@ def main() -> None:
     except KeyboardInterrupt:
         _end("interrupted", INTERRUPTED)
     except ImportError as error:
+        if not str(error).startswith((FORCED, "cypool")):  # not our own words
+            traceback.print_exc()
         _end(str(error), WRONG_USAGE if str(error).startswith(FORCED) else MISSING)
 
 

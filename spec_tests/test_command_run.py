@@ -57,7 +57,7 @@ def test_another_error_of_the_import_is_not_hidden(tmp_path):
     (tmp_path / "cypool" / "__init__.py").write_text("import nothing_of_that_name")
     shutil.copy(COMMAND, tmp_path)
     done = subprocess.run([sys.executable, tmp_path / COMMAND.name, "info"], capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "ModuleNotFoundError: No module named 'nothing_of_that_name'" in done.stderr
+    assert done.returncode == 3 and "ModuleNotFoundError: No module named 'nothing_of_that_name'" in done.stderr
 
 
 def test_a_model_runs_on_files(model, tmp_path):

@@ -147,5 +147,5 @@ def test_a_shipped_list_is_short_says_why_and_is_about_cases_that_there_are(name
 def test_a_runtime_that_is_here_does_what_its_shipped_list_says(name: str) -> None:
     parts = [option for glob in ("*/rank3/*", "*/one-element/*", "*/no-*", "MaxRoiPool-*/odd/*") for option in ("-k", glob)]
     done = process("check", name, *parts, "--expect", "shipped")
-    assert (done.code, done.stderr) == (0, ""), done.stdout
+    assert done.code == 0, done.stdout
     assert "cases are as listed, and all others conform" in " ".join(done.stdout.split())
