@@ -1,6 +1,8 @@
 """The p-norm of every plane of an array: (sum |x|^p)^(1/p), as if computed exactly and rounded once.
 
-Here is where planes lie and who sums which; ``sums.pxi`` is how a plane is summed, ``terms.pxd`` how an element is raised to p.
+Here is where planes lie and who sums which; ``lanes.pxi`` is how a chunk is summed, ``range.pxi`` how its sum stays in range,
+``across.pxi`` how planes are that lie side by side, ``roots.pxi`` how chunks are added and roots taken, ``terms.pxd`` how an
+element is raised to p.
 """
 
 from cython.parallel cimport prange, threadid
@@ -8,7 +10,11 @@ from libc.stdlib cimport free, llabs, malloc
 
 from .terms cimport power_of
 
-include "sums.pxi"
+include "lanes.pxi"
+include "extremes.pxi"
+include "range.pxi"
+include "across.pxi"
+include "roots.pxi"
 
 cdef enum:
     PITCH = CHUNK + 32  # between gathered rows; not a power of two, which would put all of them into one set of the cache

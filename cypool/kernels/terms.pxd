@@ -18,8 +18,8 @@ cdef enum Kind:
     PEAKED  # p so large that the exponents of terms outgrow a double
     VANISHING  # p so small that two terms make the root overflow
 
-# Ways to raise by multiplying. Each is a type of its own, so that each gets loops of its own: which way it is is decided before a loop and
-# not in it, whatever the compiler makes of constants.
+# Tag types: each way to raise by multiplying is a type of its own, which forces one specialised loop for each. Which way it is is decided
+# before a loop and not in it, whatever the compiler makes of constants.
 cdef struct First:
     int unused
 
