@@ -88,9 +88,14 @@ def present() -> tuple[str, ...]:
     return tuple(v.name for v in VARIANTS if importlib.util.find_spec(f"cypool.kernels.{v.name}.lp"))
 
 
+def processor() -> Any:
+    """Return the compiled module that tells of the build and of this processor, which any processor can run."""
+    return importlib.import_module("cypool.kernels.baseline.cpu")
+
+
 def usable() -> tuple[str, ...]:
     """Those of them that this processor and operating system can run."""
-    level = importlib.import_module("cypool.kernels.baseline.cpu").x86_64_level()
+    level = processor().x86_64_level()
     return tuple(v.name for v in VARIANTS if v.name in present() and v.level <= level)
 
 

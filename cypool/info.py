@@ -5,7 +5,6 @@ Apart from ``dispatch``, which acts on these facts, because bug reports and the 
 
 from __future__ import annotations
 
-import importlib
 import os
 import platform
 from pathlib import Path
@@ -23,7 +22,7 @@ def info() -> dict[str, Any]:
     >>> sorted(info())
     ['builds', 'chosen', 'compiler', 'cpu', 'forced', 'numpy', 'openmp', 'python', 'threads', 'usable', 'version']
     """
-    cpu = importlib.import_module("cypool.kernels.baseline.cpu")
+    cpu = dispatch.processor()
     return {
         "version": cypool.__version__,
         "python": platform.python_version(),

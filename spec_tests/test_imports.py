@@ -1,9 +1,12 @@
 """Who may import whom: the table of docs/design.md, held against the sources."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import cypool
 
@@ -35,11 +38,35 @@ ALLOWED = {
     "cypool.cli": {"cypool", "errors", "spec", "conformance", "session", "info", "cli"},
 }
 
+# modules that import what a user or a table names, and nothing of cypool
+BY_NAME = {"cypool.conformance.runtimes.base", "cypool.conformance.runtimes.onnx_backend"}
+
+IMPORT_CALL = re.compile(r"\b(?:import_module|__import__)\((.*)")
+LITERAL = re.compile(r"""f?"([^"{]*)(\{__name__\})?[^"]*"[,)]""")
+
+
+def imported_by_call(text):
+    """The names in calls of import_module: as they stand, up to the first part that is computed; None for a name that all is."""
+    for argument in IMPORT_CALL.findall(text):
+        literal = LITERAL.match(argument)
+        if not literal:
+            yield None
+        elif not literal[2]:
+            whole = "{" not in literal[0]
+            yield literal[1] if whole else literal[1].rpartition(".")[0] or None
+
+
+def source_of(path):
+    """The dotted name of a source's module and its text."""
+    return ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"), path.read_text()
+
 
 def imports(path):
     """The modules of cypool that a source imports, dotted, without the leading package ('cypool' for the package itself)."""
-    module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
-    text = path.read_text()
+    module, text = source_of(path)
+    for name in imported_by_call(text):
+        if name and name.split(".")[0] == "cypool" and name != module:
+            yield module, name.removeprefix("cypool.")
     if path.suffix != ".py":  # the imports of Cython read like Python's, the rest may not
         lines = (line.strip().replace("cimport", "import") for line in text.splitlines())
         text = "\n".join(line for line in lines if line.startswith(("import ", "from ")))
@@ -67,10 +94,14 @@ def forbidden(module, imported):
     return not any(imported == allowed or (allowed != "cypool" and imported.startswith(f"{allowed}.")) for allowed in ALLOWED[rule])
 
 
+def sources():
+    return [path for path in ROOT.rglob("*") if path.suffix in SUFFIXES and path.parent != ROOT / "kernels"]
+
+
 def test_no_arrow_is_outside_the_table():
-    paths = [path for path in ROOT.rglob("*") if path.suffix in SUFFIXES and path.parent != ROOT / "kernels"]
-    arrows = {arrow for path in paths for arrow in imports(path)}
+    arrows = {arrow for path in sources() for arrow in imports(path)}
     assert {("cypool.ops", "dispatch"), ("cypool.calls", "plan"), ("cypool.calls", "dispatch")} <= arrows, "the walk sees nothing"
+    assert ("cypool.dispatch", "kernels.baseline.cpu") in arrows, "the walk does not see import_module"
     assert sorted(f"{module} -> {imported}" for module, imported in arrows if forbidden(module, imported)) == []
 
 
@@ -79,6 +110,27 @@ def test_the_walk_notices_a_forbidden_arrow():
     assert forbidden("cypool.conformance.oracle.norm", "geometry")
     assert forbidden("cypool.plan", "dispatch")
     assert not forbidden("cypool.conformance.runner", "conformance.oracle")
+
+
+def test_few_modules_import_by_a_computed_name():
+    assert {module for module, text in map(source_of, sources()) if None in imported_by_call(text)} == BY_NAME
+
+
+@pytest.mark.parametrize(
+    ("call", "seen"),
+    [
+        ('importlib.import_module("cypool.ops")', ["cypool.ops"]),
+        ('import_module("cypool.ops", None)', ["cypool.ops"]),
+        ('__import__("cypool.ops")', ["cypool.ops"]),
+        ('import_module(f"cypool.kernels.{name}.lp").lp', ["cypool.kernels"]),
+        ('import_module(f"{__name__}.{op}")', []),
+        ("import_module(name)", [None]),
+        ('import_module(f"{name}.ops")', [None]),
+        ('import_module("cypool." + name)', [None]),
+    ],
+)
+def test_the_walk_notices_imports_by_call(call, seen):
+    assert list(imported_by_call(call)) == seen
 
 
 def test_kernels_cimport_each_other_alone():
