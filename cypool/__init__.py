@@ -5,9 +5,13 @@
 array([[[5.]]])
 """
 
-from cypool import spec
+from cypool import spec, unbuilt
 from cypool.errors import SpecError, SpecTypeError, SpecValueError
-from cypool.ops import global_lp_pool, max_roi_pool, run
+
+try:
+    from cypool.ops import global_lp_pool, max_roi_pool, run
+except ImportError as error:
+    raise unbuilt.explain(error) from None
 
 __all__ = ["SpecError", "SpecTypeError", "SpecValueError", "__version__", "global_lp_pool", "max_roi_pool", "run", "spec"]
 

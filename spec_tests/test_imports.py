@@ -15,7 +15,10 @@ SUFFIXES = (".py", ".pyx", ".pxd", ".pxi")
 
 # module (the longest prefix counts) -> what of cypool it may import
 ALLOWED = {
-    "cypool": {"errors", "spec", "ops"},
+    "cypool": {"errors", "spec", "ops", "unbuilt"},
+    "cypool.__main__": {"cli"},
+    "cypool.__pyinstaller": {"cypool"},
+    "cypool.unbuilt": set(),
     "cypool.errors": set(),
     "cypool.spec": {"errors", "spec"},
     "cypool.arrays": set(),

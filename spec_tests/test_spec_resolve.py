@@ -1,5 +1,6 @@
 """How versions are found, and what is said where there is none."""
 
+import re
 import subprocess
 import sys
 
@@ -91,3 +92,13 @@ def test_the_spec_needs_nothing_beyond_the_standard_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['cypool']"
+
+
+def test_a_package_without_its_data_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(spec, "_DATA", tmp_path)
+    spec.operators.cache_clear()
+    try:
+        with pytest.raises(FileNotFoundError, match=re.escape(f"cypool's data files are missing: no *.toml in {tmp_path}")):
+            spec.operator("GlobalLpPool")
+    finally:
+        spec.operators.cache_clear()

@@ -20,12 +20,15 @@ _DATA = Path(__file__).with_name("data")
 
 @functools.cache
 def operators() -> tuple[str, ...]:
-    """The names of all operators.
+    """The names of all operators; FileNotFoundError where the package came without its data.
 
     >>> {"GlobalLpPool", "MaxRoiPool"} <= set(operators())
     True
     """
-    return tuple(sorted(path.stem for path in _DATA.glob("*.toml")))
+    names = tuple(sorted(path.stem for path in _DATA.glob("*.toml")))
+    if not names:
+        raise FileNotFoundError(f"cypool's data files are missing: no *.toml in {_DATA}; whatever packed cypool has to take them along")
+    return names
 
 
 def operator(name: str) -> Operator:
