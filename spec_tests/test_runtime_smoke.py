@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,7 +22,7 @@ BITS = "keeps zeros, subnormals, infinities and NaN"
 ORDER = "outputs come as they are asked for, not in the model's order"
 ALONE = "an output that is not asked for does not come"
 GARBAGE = "what is no model is an error while loading"
-UNKNOWN = "an operator that nobody has is refused while loading"
+UNKNOWN = "an operator that nobody has is unsupported, or an error while loading"
 
 FAULTS: dict[str, dict[str, str]] = {
     "Sound": {},
@@ -42,7 +44,7 @@ FAULTS: dict[str, dict[str, str]] = {
         ORDER: "b_out: float[2, 3, 1], a_out: float[1, 2, 1] came, expected a_out: float[1, 2, 1], b_out: float[2, 3, 1]",
         ALONE: "b_out: float[2, 3, 1], a_out: float[1, 2, 1] came, expected a_out: float[1, 2, 1]",
     },
-    "LoadsLate": {GARBAGE: "error (run) DecodeError", UNKNOWN: "unsupported (run)"},
+    "LoadsLate": {GARBAGE: "error (run) DecodeError"},
     "Guesses": {GARBAGE: "unsupported (load)"},
     "AcceptsAll": {GARBAGE: "ok", UNKNOWN: "ok"},
     "SmallOnly": {"4 MiB come back": "a_out is [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, …], expected [1.0"},
@@ -104,3 +106,25 @@ def test_the_command_says_what_is_wrong_and_ends_accordingly() -> None:
     assert "Sound: 33 ok, 0 wrong, 0 untold" in sound.output
     assert "wrong   bfloat16 comes back unchanged\n        a_out: float16[2, 3, 1] came" in alike.output
     assert "no_such_runtime is not available" in nobody.output
+
+
+def example(name: str, folder: Path) -> Path:
+    """A file of the documents, as its reader would have it."""
+    pages = "".join((Path(__file__).parent.parent / "docs" / page).read_text() for page in ("runtimes.md", "protocol.md"))
+    (text,) = re.findall(rf"```python\n(# {name}\.py\n.*?)```", pages, re.DOTALL)
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    return path
+
+
+def test_the_backend_and_the_adapter_of_the_documents_are_right(tmp_path: Path) -> None:
+    example("first_try", tmp_path)
+    example("halves", tmp_path)
+    (entry_points,) = tmp_path.glob("*.dist-info/entry_points.txt")
+    entry_points.write_text("[cypool.runtimes]\nhalves = halves:connect\n")
+    for name in ("first_try", "halves"):
+        assert wrong(name) == {}
+
+
+def test_the_worker_of_the_documents_is_told_what_they_say_it_is_told(tmp_path: Path) -> None:
+    assert list(wrong(f"exec:{sys.executable} {example('nothing', tmp_path)}")) == [GARBAGE, "at least one tensor went through"]
