@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from cypool.conformance import cases, records, report
+from cypool.conformance.excerpt import Excerpt
 from cypool.conformance.protocol import Description
 from cypool.conformance.records import Header, RecordError, Result
 from cypool.spec.model import Reading, Ruling
@@ -67,7 +68,7 @@ def test_rows_go_by_operator_then_version_as_a_number_then_type_in_the_order_of_
 
 def test_findings_group_what_went_wrong_alike_and_show_the_smallest() -> None:
     found = report.findings(report.of_runtime("bad", RESULTS))
-    assert [(finding.verdict, finding.name, finding.count, finding.example.case) for finding in found] == [
+    assert [(finding.verdict, finding.name, finding.count, finding.smallest.case) for finding in found] == [
         ("wrong value", "sum: naive", 1, "MaxRoiPool-1/float/a"),
         ("error", "", 2, "GlobalLpPool-2/float/a"),
         ("accepted what is invalid", "p is 0", 1, "GlobalLpPool-2/float/b"),
@@ -121,3 +122,47 @@ def test_unsupported_does_not_conform() -> None:
 
 def test_every_verdict_has_a_word_and_a_meaning() -> None:
     assert set(report.SHORT) == set(report.LEGEND) == set(report.compare.VERDICTS)
+
+
+def summary(*results: Result) -> report.Summary:
+    return report.summary(HEADER, "good", results)
+
+
+def test_a_runtime_that_lacks_every_valid_case_is_not_implemented() -> None:
+    lacking = [result("good", f"MaxRoiPool-1/float/{name}", "unsupported") for name in "abc"]
+    refused = result("good", "MaxRoiPool-1/float/d", "pass", fault="no rois")
+    for results, count in ((lacking, 3), ([*lacking, refused], 4)):
+        assert summary(*results).verdict == "not implemented"
+        assert str(summary(*results)) == f"good 1.0: not implemented, 3 of {count} cases are unsupported"
+    assert summary(*lacking, result("good", "MaxRoiPool-1/double/a", "wrong value")).verdict == "deviates"
+    assert summary(result("good", "MaxRoiPool-1/float/a", "pass")).verdict == "conforms"
+
+
+def test_doubles_that_are_floats_are_told_in_ulp_of_float_and_others_in_their_own() -> None:
+    near, far = (result("good", f"MaxRoiPool-1/{type}/a", "pass", ulp=ulp) for type, ulp in (("float", 3), ("double", 69_834_467_583)))
+    assert summary(near, far).distance == "at most 3 ULP off where it passes; doubles have float's accuracy, at most 131 ULP of float off"
+    assert summary(far).distance == "doubles have float's accuracy, at most 131 ULP of float off"
+    assert summary(dataclasses.replace(far, ulp=12)).distance == "at most 12 ULP off where it passes"
+    assert summary(dataclasses.replace(far, type="float", ulp=1 << 30)).distance == f"at most {1 << 30:,} ULP off where it passes"
+
+
+def example(name: str, *values: str, opset: int = 1, variant: str = "") -> Result:
+    inputs = (Excerpt("X", "float", (len(values),), 0, values),)
+    found = result("x", f"MaxRoiPool-1/float/{name}", "wrong value", elements=len(values))
+    return dataclasses.replace(found, inputs=inputs, opset=opset, variant=variant)
+
+
+def test_a_finding_shows_ordinary_numbers_at_the_newest_opset_beside_the_smallest_case() -> None:
+    subnormal = example("subnormal", "1e-45")
+    large = example("large", "1e+30", "1e+30", opset=20)
+    later, nan = example("later", "1e+30", "1e+30", opset=21), example("nan", "nan", "1.0", opset=28)
+    long, variant = example("long", *["1.0"] * 33, opset=28), example("variant", "1.0", "2.0", opset=28, variant="symbolic")
+    nothing, one = example("nothing", opset=28), example("one", "1e+30", opset=28)
+    found = report.Finding("wrong value", "", (nothing, one, subnormal, nan, large, long, variant, later))
+    assert (found.telling, found.smallest) == (later, nothing)
+    assert found.examples == (later, nothing)
+    assert report.Finding("wrong value", "", (later,)).examples == (later,)
+    order = [later, large, one, variant, nan, subnormal, long, nothing]
+    left = list(order)
+    while left:
+        assert report.Finding("wrong value", "", tuple(reversed(left))).telling is left.pop(0)

@@ -82,7 +82,7 @@ def test_changes_are_grouped_by_verdicts_larger_groups_first_and_told_by_what_is
         (result("", f"{CASE}4", "pass"), result("", f"{CASE}4", "reads it differently", "is 4")),
         (result("", f"{CASE}5", "reads it differently", "is 5"), result("", f"{CASE}5", "pass")),
     ]
-    assert [(verdicts, found.count, found.example.message) for verdicts, found in groups(pairs)] == [
+    assert [(verdicts, found.count, found.telling.message) for verdicts, found in groups(pairs)] == [
         ("wrong value → pass", 2, "is 3"),
         ("pass → error", 1, "out of luck"),
         ("pass → reads it differently", 1, "is 4"),

@@ -102,12 +102,20 @@ def _findings(header: Header, found: Iterable[tuple[str, Finding]]) -> Table:
     for verdict, finding in found:
         text = Text(verdict, STYLES.get(finding.verdict, BAD))
         text.append(f": {finding.name}" if finding.name else "", "default")
-        example = finding.example
-        last_words = example.stderr if finding.verdict in LOST else ""
-        details = header.explain(finding.name), example.case, report.shortened(example.message), report.shortened(last_words)
+        details = [header.explain(finding.name), *_examples(finding)]
         text.append("".join(f"\n{detail}" for detail in details if detail and detail != finding.name), "dim")
         grid.add_row(f"{finding.count:,}", text)
     return grid
+
+
+def _examples(finding: Finding) -> list[str]:
+    """The lines about the most telling case and the smallest; what both say is said once."""
+    lines: list[str] = []
+    for example in finding.examples:
+        lines.append(f"the smallest: {example.case}" if lines else example.case)
+        said = [example.message, example.stderr if finding.verdict in LOST else ""]
+        lines += [line for line in map(report.shortened, said) if line not in lines]
+    return lines
 
 
 def _style(reading: Followed) -> str:

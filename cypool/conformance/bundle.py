@@ -70,14 +70,15 @@ def write_all(
 
 
 def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result], cases: Iterable[Case], ulp: int | None) -> list[Path]:
-    """A bundle below ``directory`` for each finding in the results of a runtime; its example is run once more, to have all of it.
+    """A bundle below ``directory`` for each finding in the results of a runtime; its most telling case is run once more, to have all of it.
 
     What was not run has none.
     """
     by_id = {case.id: case for case in cases}
     written = []
     for number, finding in enumerate((found for found in findings(results) if found.verdict != NOT_RUN), 1):
-        example, *others = sorted(finding.results, key=_worth)
+        example = finding.telling
+        others = sorted((result for result in finding.results if result is not example), key=_worth)
         case = by_id[example.case]
         evidence = _explained(_examine(runtime, case, request_of(case), ulp), example)
         written.append(directory / _slug(runtime.name) / f"{number:02}-{_slug(f'{finding.verdict} {finding.name}')}")

@@ -83,6 +83,9 @@ def _lines(evidence: Evidence, script: str, beside: Sequence[str], before: Resul
     yield from _fenced("", [onnx.printer.to_text(models.model(case)).rstrip()])
     yield from ("## The data", "")
     yield from _fenced("", _data(evidence))
+    if others and 0 < others[0].elements < result.elements:
+        yield from (f"The smallest case that goes the same way, `{others[0].case}`:", "")
+        yield from _fenced("", _recorded(others[0]))
     if reasons := [*_reasons(evidence)]:
         yield from ("## Why something else is expected", "", *reasons)
     needs = "".join(f" and `{name}` beside it" for name in beside)
@@ -107,6 +110,14 @@ def _data(evidence: Evidence) -> Iterator[str]:
     else:
         yield from (f"expected {excerpt}" for excerpt in evidence.result.expected or map(Excerpt.of, evidence.case.expected))
     yield from (f"got {excerpt}" for excerpt in evidence.result.got)
+
+
+def _recorded(result: Result) -> Iterator[str]:
+    """Inputs, what was expected and what came, as the run kept them."""
+    yield from map(str, result.inputs)
+    yield f"expected: an error, because {result.fault}" if result.fault else "\n".join(f"expected {e}" for e in result.expected)
+    yield from (f"got {excerpt}" for excerpt in result.got)
+    yield result.message
 
 
 def _reasons(evidence: Evidence) -> Iterator[str]:

@@ -5,14 +5,19 @@ Pure functions of a run's records, apart from how any of it is shown, so that a 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import ml_dtypes
+
 from cypool.conformance import compare
+from cypool.conformance.excerpt import LONGEST
 from cypool.conformance.oracle import JOIN
 from cypool.conformance.records import AND, EITHER, Header, Result, reading_name
+from cypool.conformance.tensors import DTYPES
 
 SHORT = {
     compare.PASS: "pass",
@@ -45,6 +50,12 @@ LEGEND = {
     compare.NOT_RUN: "the runtime could not be asked",
 }
 """What each verdict means, in a line."""
+
+SMALLEST_NORMAL = {
+    name: float(ml_dtypes.finfo(dtype).smallest_normal)  # type: ignore[no-untyped-call]
+    for name, dtype in DTYPES.items()
+    if name in ("float16", "bfloat16", "float", "double")
+}
 
 TYPE_ORDER = ("float16", "float", "double", "bfloat16")
 
@@ -101,7 +112,7 @@ class Finding:
     """Cases of one runtime that went wrong in one way.
 
     ``name`` is the way's, where it has one: the ruling and the recorded reading or fault followed, what was let through, or the rulings at
-    stake; what went by the same message shows that in ``example``, the case with the smallest inputs.
+    stake; what went by the same message shows that in its examples.
     """
 
     verdict: str
@@ -114,9 +125,45 @@ class Finding:
         return len(self.results)
 
     @property
-    def example(self) -> Result:
-        """The one to look at."""
+    def smallest(self) -> Result:
+        """The case with the smallest inputs."""
         return min(self.results, key=lambda result: (result.elements, len(result.case), result.case))
+
+    @property
+    def telling(self) -> Result:
+        """The case that shows most: a few ordinary numbers, in a plain model, at the newest opset."""
+        return min(self.results, key=_dullness)
+
+    @property
+    def examples(self) -> tuple[Result, ...]:
+        """The most telling case, and the smallest where that has smaller inputs."""
+        telling, smallest = self.telling, self.smallest
+        return (telling, smallest) if smallest.elements < telling.elements else (telling,)
+
+
+def _dullness(result: Result) -> tuple[bool, bool, bool, bool, bool, int, int, int, str]:
+    """Order the cases of a finding, the most telling first."""
+    nothing, too_many = result.elements == 0, result.elements > LONGEST
+    odd = any(_is_odd(value, excerpt.type) for excerpt in result.inputs for value in excerpt.values)
+    odd |= any(_is_extreme(text) for text in result.attributes.values())
+    alone = result.elements == 1  # a sum, or a maximum, of one element shows little
+    return nothing, too_many, odd, bool(result.variant), alone, -result.opset, result.elements, len(result.case), result.case
+
+
+def _is_odd(value: str, type: str) -> bool:
+    """Whether an input is no ordinary number: not finite, or subnormal."""
+    smallest = SMALLEST_NORMAL.get(type)
+    return smallest is not None and not (math.isfinite(float(value)) and (float(value) == 0 or abs(float(value)) >= smallest))
+
+
+def _is_extreme(text: str) -> bool:
+    """Whether an attribute, such as ``INT 1099511627776``, holds a number that nobody uses.
+
+    >>> [_is_extreme(text) for text in ("INT 1099511627776", "FLOAT 1.4e-45", "INTS [7, 7]", "FLOAT 0.5")]
+    [True, True, False, False]
+    """
+    numbers = [abs(float(number)) for number in re.findall(r"(?<![\w.])-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)(?![\w.])", text)]
+    return any(not (number == 0 or 1e-3 < number < 1e3) for number in numbers)
 
 
 def _name(result: Result) -> str:
@@ -164,24 +211,42 @@ def shortened(message: str, head: int = 80, tail: int = 120) -> str:
     return line if len(line) <= head + tail else f"{line[:head]} … {line[-tail:]}"
 
 
+CONFORMING, DEVIATING, NOT_IMPLEMENTED = "conforms", "deviates", "not implemented"
+"""What a runtime is, all in all."""
+
+FLOAT_IN_DOUBLES = 1 << 29
+"""How many doubles lie from one float to the next."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One runtime in one line: how many of its cases conform, in how many cells it computed anything, and how far off it was at most."""
 
     title: str
+    verdict: str
     conforming: int
+    unsupported: int
     cases: int
     cells_computed: int
     cells: int
     ulp: int | None  # the largest of any case that passed
+    as_floats: int | None = None  # where doubles are no nearer than floats would be, the largest of theirs in ULP of float; not in ``ulp``
+
+    @property
+    def distance(self) -> str:
+        """How far off passing cases are at most; "" where none tells."""
+        parts = [] if self.ulp is None else [f"at most {self.ulp:,} ULP off where it passes"]
+        if self.as_floats is not None:
+            parts.append(f"doubles have float's accuracy, at most {self.as_floats:,} ULP of float off")
+        return "; ".join(parts)
 
     def __str__(self) -> str:
         """The line."""
-        verdict = "conforms" if self.conforming == self.cases else "deviates"
-        distance = "" if self.ulp is None else f", at most {self.ulp:,} ULP off where it passes"
+        if self.verdict == NOT_IMPLEMENTED:
+            return f"{self.title}: {NOT_IMPLEMENTED}, {self.unsupported:,} of {self.cases:,} cases are unsupported"
         return (
-            f"{self.title} {verdict}: {self.conforming:,} of {self.cases:,} cases conform; "
-            f"it computes in {self.cells_computed} of {self.cells} cells{distance}"
+            f"{self.title} {self.verdict}: {self.conforming:,} of {self.cases:,} cases conform; "
+            f"it computes in {self.cells_computed} of {self.cells} cells" + (f", {self.distance}" if self.distance else "")
         )
 
 
@@ -202,11 +267,22 @@ def summary(header: Header, runtime: str, results: Sequence[Result]) -> Summary:
     """The summary of one runtime, from its own results."""
     valid = [result for result in results if result.fault is None]
     cells = {(result.version, result.type) for result in valid}
-    return Summary(
-        header.title(runtime),
-        sum(result.conforms for result in results),
-        len(results),
-        len(cells_computed(results)),
-        len(cells),
-        max((result.ulp for result in valid if result.verdict == compare.PASS and result.ulp is not None), default=None),
-    )
+    conforming = sum(result.conforms for result in results)
+    unsupported = [result for result in results if result.verdict == compare.UNSUPPORTED]
+    lacks_all = bool(unsupported) and all(result.verdict == compare.UNSUPPORTED for result in valid)
+    verdict = CONFORMING if conforming == len(results) else NOT_IMPLEMENTED if lacks_all else DEVIATING
+    passing = [result for result in valid if result.verdict == compare.PASS]
+    largest = {type: _farthest(passing, type) for type in {result.type for result in passing}}
+    doubles = largest.get("double")
+    as_floats = None
+    if doubles is not None and FLOAT_IN_DOUBLES // 2 <= doubles < FLOAT_IN_DOUBLES << 14:  # 1e-3, ONNX's tolerance, is 2^13 ULP of float
+        as_floats = -(-doubles // FLOAT_IN_DOUBLES)
+        del largest["double"]
+    ulp = max((farthest for farthest in largest.values() if farthest is not None), default=None)
+    computed = len(cells_computed(results))
+    return Summary(header.title(runtime), verdict, conforming, len(unsupported), len(results), computed, len(cells), ulp, as_floats)
+
+
+def _farthest(results: Iterable[Result], type: str) -> int | None:
+    """The largest distance of any of these results in that type."""
+    return max((result.ulp for result in results if result.type == type and result.ulp is not None), default=None)

@@ -154,7 +154,7 @@ def _entry(family: Family, members: Sequence[Result], puzzle: Puzzle, above: set
     ids = {result.case for result in members}
     cases, excepted = puzzle.cover(ids, set(puzzle.ids) - ids - above)
     verdict, name, _ = family
-    example = report.Finding(verdict, name, tuple(members)).example
+    example = report.Finding(verdict, name, tuple(members)).smallest
     told = ": ".join(filter(None, (name, example.case, report.shortened(example.message, 40, 80))))
     return Entry(tuple(cases), tuple(excepted), (verdict,), f"{UNEXPLAINED}; {told}", "", "")
 

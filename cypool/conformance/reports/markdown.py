@@ -81,13 +81,17 @@ def folded(title: str, content: str) -> Iterator[str]:
 
 
 def findings_table(header: Header, found: Sequence[tuple[str, Finding]]) -> str:
-    """Findings with their verdicts, a row each: how many cases, what it is called, the smallest example and what was said of it."""
+    """Findings with their verdicts, a row each: how many cases, what it is called, the most telling case and the smallest."""
     rows = [
-        (f"{f.count:,}", _what(header, verdict, f), f"`{f.example.case}`<br>{escaped(f.example.message)}")
+        (
+            f"{f.count:,}",
+            _what(header, verdict, f),
+            "<br>".join(f"`{example.case}`<br>{escaped(example.message)}" for example in f.examples),
+        )
         for verdict, f in found[:MOST_FINDINGS]
     ]
     more = f"\n\nand {len(found) - MOST_FINDINGS:,} more" if len(found) > MOST_FINDINGS else ""
-    return table(("cases", "finding", "smallest example"), rows) + more
+    return table(("cases", "finding", "most telling case, and the smallest"), rows) + more
 
 
 def _what(header: Header, verdict: str, finding: Finding) -> str:
