@@ -71,7 +71,7 @@ FOLDS = ("no-abs", "naive", "narrow")
 """The readings of the norm itself, in the order in which ``global_lp_pool`` joins their names."""
 
 READINGS = (
-    *(name for name in windows.READINGS if name not in ("ceil-again", "upper-pads", "floor-lower")),  # nobody does that to norms
+    *(name for name in windows.READINGS if name not in ("ceil-again", "upper-pads", "floor-lower", "at-least-one")),  # not of norms
     *(*FOLDS, "no-abs+naive", "rescaled", "nan-dropped", "unreached-zero"),
     # ONNX Runtime
     *("undilated-pads+naive", "toward-zero+naive", "negative-toward-zero+naive"),
