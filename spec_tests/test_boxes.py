@@ -95,13 +95,26 @@ def test_builds_threads_and_layouts_give_the_same_bits(type, regions):
 
 @pytest.mark.parametrize("type", ["float", "double", "float16"])
 def test_bins_are_those_of_the_oracle_for_every_extent_and_count(type):
-    t = np.float64 if type == "double" else np.float32
     x = np.arange(300, dtype=DTYPES[type]).reshape(1, 1, 300, 1)
     for count in (1, 2, 3, 5, 7, 11, 13, 14, 21, 25, 32):
         rois = np.array([[0, 0, 0, 0, extent - 1] for extent in range(1, 300, 3)], DTYPES[type])
         expected = oracle.evaluate(spec.resolve("MaxRoiPool"), [x, rois], {"pooled_shape": (count, 1)})[0]
         np.testing.assert_array_equal(cypool.max_roi_pool(x, rois, (count, 1)), expected)
-    assert t(3) / t(21) * t(21) > 3 or type == "double"  # the precision of bins shows in this test
+
+
+@pytest.mark.parametrize(
+    ("extent", "bin", "single", "double"),
+    [(58, 6, 28, 29), (114, 6, 57, 56), (228, 6, 114, 113)],
+)
+def test_bins_are_cut_in_float_unless_the_image_is_double(extent, bin, single, double):
+    """Of 14 bins, the last row of one: in float, 58 / 14 * 7 is 29, and 30 bounds the bin in double.
+
+    The numbers are numpy's: np.ceil((bin + 1) * (t(extent) / t(14))) - 1, in either type t.
+    """
+    for type, last in (("float", single), ("float16", single), ("double", double)):
+        x = np.arange(300, dtype=DTYPES[type]).reshape(1, 1, 300, 1)
+        rois = np.array([[0, 0, 0, 0, extent - 1]], DTYPES[type])
+        assert cypool.max_roi_pool(x, rois, (14, 1))[0, 0, bin, 0] == last, type
 
 
 @pytest.mark.parametrize("type", ["float", "double"])

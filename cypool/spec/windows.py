@@ -40,8 +40,11 @@ def axes(version: Version, sizes: Sequence[int], attributes: Mapping[str, Any]) 
     ``attributes`` has the version's attributes, defaults filled in, each value checked already. SpecValueError where
     they contradict each other or leave less than no window.
 
+    >>> import dataclasses
     >>> from cypool import spec
-    >>> axes(spec.version("MaxPool-22"), [5], {"kernel_shape": (3,), "strides": (2,), "pads": (1, 1)})[0].count
+    >>> from cypool.spec.model import Windows
+    >>> pool = dataclasses.replace(spec.version("GlobalLpPool-22"), windows=Windows("kernel_shape", "strides", "pads"))
+    >>> axes(pool, [5], {"kernel_shape": (3,), "strides": (2,), "pads": (1, 1)})[0].count
     3
     """
     make = _maker(version, len(sizes), attributes)

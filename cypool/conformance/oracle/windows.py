@@ -72,7 +72,7 @@ def grid(sizes: tuple[int, ...], attributes: Attributes, readings: Set[str] = fr
     """Return the windows along each axis of an image of these sizes.
 
     >>> [window.elements for window in grid((5,), filled((2,), strides=(2,), ceil_mode=1))[0]]
-    [range(0, 2, 1), range(2, 4, 1), range(4, 5, 1)]
+    [range(0, 2), range(2, 4), range(4, 5)]
     """
     kernel_shape, strides, begins, ends, dilations, auto_pad, ceil_mode = attributes
     return [
