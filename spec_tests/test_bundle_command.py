@@ -1,9 +1,11 @@
 """``cypool check --bundle`` and ``cypool replay`` as processes."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -37,6 +39,7 @@ def cypool(environment):
 def wrong(environment, tmp_path_factory):
     directory = tmp_path_factory.mktemp("bundles") / "found"
     command = ["check", "fake_runtimes:Wrong", "fake_runtimes:Right", "-k", ID + "*", "--bundle", str(directory)]
+    command += ["--html", str(directory.parent / "page.html"), "--jsonl", str(directory.parent / "run.jsonl")]
     done = subprocess.run([sys.executable, "-m", "cypool.cli", *command], capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (1, "")
     return directory
@@ -48,12 +51,21 @@ def test_check_writes_a_bundle_for_each_finding_of_each_runtime(wrong):
     assert {file.name for file in path.iterdir()} >= {"model.onnx", "test_data_set_0", "got", "reproduce.py", "issue.md", "bundle.json"}
 
 
+def test_a_page_leads_to_the_files_of_its_findings(cypool, wrong, tmp_path):
+    done = cypool("report", wrong.parent / "run.jsonl", "--html", tmp_path / "later.html", "--bundle", wrong)
+    assert (done.returncode, done.stderr) == (0, "")
+    for page in (wrong.parent / "page.html", tmp_path / "later.html"):
+        links = [unquote(link) for link in re.findall(r'href="([^"#]+)"', page.read_text()) if not link.startswith("data:")]
+        assert {Path(link).name for link in links} >= {"issue.md", "reproduce.py", "bundle.json"}
+        assert all((page.parent / link).exists() for link in links)
+
+
 def test_replay_says_what_was_and_what_is(cypool, wrong):
     (path,) = find_bundles(wrong)
     done = cypool("replay", path)
     assert (done.returncode, done.stderr) == (1, "")
     first, was, now = done.stdout.splitlines()
-    assert first == f"{path}: {ID} on fake_runtimes:Wrong 7.0"
+    assert first == f"{path}: {ID}@21 on fake_runtimes:Wrong 7.0"
     assert was.startswith("  was: wrong value: Y[0, 0, 0, 0] is ")
     assert now == was.replace("was:", "now:")
 

@@ -55,7 +55,7 @@ def test_every_pair_that_any_allowed_choice_has_is_met_and_no_other(bad_pairs, b
 def test_sparing_labels_are_used_no_more_than_needed():
     axes = axes_of(6, 6, 3)
     plain, spared = (covering(axes, pairs(axes), sparing=sparing) for sparing in ((), ("20",)))
-    assert sum(choice["axis2"] == "20" for choice in spared) <= sum(choice["axis2"] == "20" for choice in plain)
+    assert sum(choice["axis2"] == "20" for choice in spared) < sum(choice["axis2"] == "20" for choice in plain)
     assert met(spared, axes) == met(plain, axes)
 
 

@@ -1,10 +1,15 @@
 """Invalid cases: each fault of each version, alone."""
 
+import dataclasses
+import importlib
+
 import numpy as np
 import pytest
 from all_cases import CELLS, VERSIONS, by_cell, invalid
 
 from cypool import spec
+from cypool.conformance.case import TypedValue
+from cypool.spec.model import Attribute
 
 
 def test_an_invalid_case_has_no_outputs_and_says_its_fault():
@@ -70,3 +75,22 @@ def test_invalid_numbers_stand_in_one_element():
             wrong[:, 0] |= ~np.isin(rois[:, 0], range(case.inputs[0].shape[0]))
             assert wrong.sum() == 1, case.id
             assert case.rulings == (("batch-index",) if wrong[:, 0].any() else ("coordinate-finite",))
+
+
+def test_an_attribute_of_a_later_version_is_a_fault_of_those_before_it(monkeypatch):
+    faults = importlib.import_module("cypool.conformance.cases.faults")
+    first, second, third = spec.operator("GlobalLpPool").versions
+    strength = Attribute("strength", "INT", required=False, default=3, doc="made up", minimum=1)
+    third = dataclasses.replace(third, attributes=(*third.attributes, strength))
+    made_up = dataclasses.replace(spec.operator("GlobalLpPool"), versions=(first, second, third))
+    monkeypatch.setattr(faults.spec, "operator", lambda name: made_up)
+
+    def later(version):
+        found = faults.faults(version, "float", {"X": np.ones((1, 1, 2), np.float32)}, {}, {})
+        return [fault for fault in found if fault.label.startswith("later-")]
+
+    for version in (first, second):
+        (fault,) = later(version)
+        assert (fault.label, fault.text) == ("later-strength", "strength came with version 22")
+        assert fault.attributes["strength"] in (TypedValue("INT", 1), TypedValue("INT", 3))
+    assert later(third) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Callable
@@ -88,6 +89,15 @@ def test_what_is_asked_instead_differs_in_nothing_but_what_is_refused() -> None:
         assert other is not None and other.id == f"{axes.base(other.id)}{case.id.removeprefix(FLAT.id)}"
         assert (other.type, other.attributes, other.opset, other.variant) == (case.type, case.attributes, case.opset, case.variant)
         assert len(other.inputs[0].shape) > 2 and other.rulings == ()
+
+
+def test_what_the_reading_refuses_too_is_not_asked_instead_however_plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    plainest = dataclasses.replace(FLAT, id=f"{FLAT.id}-again", rulings=())
+    taken = dataclasses.replace(PLAIN, attributes=FLAT.attributes, rulings=("sign", "rank"))
+    monkeypatch.setattr(refusals, "_valid", lambda version: (plainest, taken))
+    assert refusals.control(FLAT, READING) == dataclasses.replace(taken, opset=FLAT.opset)
+    monkeypatch.setattr(refusals, "_valid", lambda version: (plainest,))
+    assert refusals.control(FLAT, READING) is None
 
 
 def test_every_case_that_a_reading_refuses_has_another_to_ask() -> None:

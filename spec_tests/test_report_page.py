@@ -266,3 +266,16 @@ def test_without_a_script_all_but_the_cases_is_there(browser: Browser, file: Pat
     assert "it takes its script to show them" in content
     assert 'class="case"' not in content
     assert all(word in content for word in ("MaxRoiPool-22", "nan: never", "It is passed over."))
+
+
+def test_a_finding_leads_to_its_files_and_names_the_command() -> None:
+    header, results = merge([OLD, NEW])
+    bundles = {("blunt", "MaxRoiPool-1/double/far"): "found%20here/blunt/01-crashed"}
+    shown = page(header, results, bundles=bundles)
+    assert '<a href="found%20here/blunt/01-crashed/issue.md">issue.md</a>' in shown
+    assert shown.count('class="files"') == 2  # both versions of blunt crash there
+    assert 'class="files"' not in page(header, results)
+    assert "<code>cypool check blunt -k MaxRoiPool-1/double/far</code>" in shown
+    (text,) = re.findall(r'id="data">(.*)</script>', shown)
+    assert [runtime["command"] for runtime in json.loads(text)["runtimes"]] == ["cypool check sharp", *["cypool check blunt"] * 2]
+    assert "RUNTIME" not in (module.HERE / "page.js").read_text()

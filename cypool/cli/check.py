@@ -179,11 +179,17 @@ def command(
                 known = {case.id for case in (select(spread=spread) if globs or ops or types else cases)}
                 expected, changes = expecting.update(expected, header, results, known)
             held = expecting.held(expected, header, results)
+            failed = None
+            try:
+                _write_bundles(bundle, isolated, results, cases, ulp)
+            except click.ClickException as error:  # the other files are written all the same
+                failed, bundle = error, None
             with files:
                 if keep is not None:
                     keep.writelines(records.lines(header, results))
-                write_reports(header, results, expected, held)
-            _write_bundles(bundle, isolated, results, cases, ulp)
+                write_reports(header, results, expected, held, bundle)
+            if failed:
+                raise failed
         finally:  # a table that took minutes is not lost where a file can't be written
             if output.DASH not in paths.values():
                 console.print(render(header, results, console))

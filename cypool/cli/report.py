@@ -17,6 +17,12 @@ from cypool.conformance.reports.merge import Run, merge
 @click.command(epilog=codes.told("done", {codes.DEVIATES: "with --diff: something broke"}))
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(dir_okay=False, path_type=Path))
 @reports.options
+@click.option(
+    "--bundle",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Link each finding of the page to its files there.",
+)
 @click.option("--expect", "lists", multiple=True, metavar="FILE", help="Say what is not as this list of expectations says; as for check.")
 @click.option("--diff", is_flag=True, help="Report what changed from the first of two FILEs to the second.")
 def command(
@@ -24,6 +30,7 @@ def command(
     markdown_path: Path | None,
     junit_path: Path | None,
     html_path: Path | None,
+    bundle: Path | None,
     lists: Sequence[str],
     diff: bool,
 ) -> None:
@@ -34,14 +41,14 @@ def command(
     """
     runs = [_read(path) for path in files]
     if diff:
-        if len(files) != 2 or junit_path or html_path or lists:
+        if len(files) != 2 or junit_path or html_path or bundle or lists:
             raise click.UsageError("--diff takes two FILEs, the old run and the new one, and no option but --markdown")
         raise SystemExit(_diff(runs[0], runs[1], markdown_path))
     header, results = merge(runs)
     expected = expecting.lists_of(lists, header, update=False)
     held = expecting.held(expected, header, results)
     with reports.opened({"markdown": markdown_path, "junit": junit_path, "html": html_path}) as write:
-        write(header, results, expected, held)
+        write(header, results, expected, held, bundle)
     if not (markdown_path or junit_path or html_path):
         console = output.console()
         console.print(render(header, results, console))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TypeAlias, TypeVar
+from urllib.parse import quote
 
 import click
 
@@ -15,7 +17,7 @@ from cypool.conformance.expectations.strict import Held
 from cypool.conformance.records import Header, Result
 
 Command = TypeVar("Command", bound=Callable[..., None])
-Write: TypeAlias = Callable[[Header, Sequence[Result], Mapping[str, Listed], Mapping[str, Held]], None]
+Write: TypeAlias = Callable[[Header, Sequence[Result], Mapping[str, Listed], Mapping[str, Held], Path | None], None]
 
 HELP = {
     "markdown": "Write Markdown there, fit for the summary of a CI job.",
@@ -32,29 +34,48 @@ def options(command: Command) -> Command:
     return command
 
 
-def _text(form: str, header: Header, results: Sequence[Result], expected: Mapping[str, Listed], held: Mapping[str, Held]) -> str:
-    """Return a report; each form is imported when it is asked for."""
-    if form == "markdown":
-        from cypool.conformance.reports.markdown import markdown
+def _addresses(page: Path, bundles: Path) -> dict[tuple[str, str], str]:
+    """Return the addresses of bundles as seen from a page; one on standard output is taken to stay in this folder."""
+    from cypool.conformance.bundle import BundleError, directories
 
-        return markdown(header, results, held)
-    if form == "junit":
-        from cypool.conformance.reports.junit import junit
-
-        return junit(header, results, {name: listed.expectations for name, listed in expected.items()})
-    from cypool.conformance.reports.page import page
-
-    return page(header, results, held)
+    try:
+        found = directories(bundles)
+    except BundleError as error:
+        raise click.UsageError(f"--bundle {bundles}: {error}") from None
+    folder = page.absolute().parent
+    return {key: quote(Path(os.path.relpath(path, folder)).as_posix()) for key, path in found.items()}
 
 
 @contextmanager
 def opened(paths: Mapping[str, Path | None]) -> Iterator[Write]:
-    """Open the files at once, so that a path at which nothing can be written shows before the work; give what fills them."""
+    """Open the files at once, so that a path at which nothing can be written shows before the work; give what fills them.
+
+    That takes the run, the lists it was held to and what came of it, and the directory of its bundles if there is one. Each form is
+    imported when it is asked for.
+    """
     with ExitStack() as stack:
         files = {form: stack.enter_context(output.writing(path, f"--{form}")) for form, path in paths.items() if path is not None}
 
-        def write(header: Header, results: Sequence[Result], expected: Mapping[str, Listed], held: Mapping[str, Held]) -> None:
-            for form, file in files.items():
-                file.write(_text(form, header, results, expected, held))
+        def write(
+            header: Header,
+            results: Sequence[Result],
+            expected: Mapping[str, Listed],
+            held: Mapping[str, Held],
+            bundles: Path | None,
+        ) -> None:
+            if "markdown" in files:
+                from cypool.conformance.reports.markdown import markdown
+
+                files["markdown"].write(markdown(header, results, held))
+            if "junit" in files:
+                from cypool.conformance.reports.junit import junit
+
+                lists = {name: listed.expectations for name, listed in expected.items()}
+                files["junit"].write(junit(header, results, lists))
+            if "html" in files:
+                from cypool.conformance.reports.page import page
+
+                addresses = _addresses(paths["html"] or output.DASH, bundles) if bundles else {}
+                files["html"].write(page(header, results, held, addresses))
 
         yield write

@@ -151,6 +151,12 @@ def read(directory: Path) -> Bundle:
         raise BundleError(f"{directory} is no bundle: {type(error).__name__}: {error}") from error
 
 
+def directories(directory: Path) -> dict[tuple[str, str], Path]:
+    """Return the directories of the bundles below ``directory``, by runtime and case; BundleError where one can't be read."""
+    found = [(read(path), path) for path in find_bundles(directory)]
+    return {(bundle.runtime, bundle.case.id): path for bundle, path in found}
+
+
 def find_bundles(directory: Path) -> list[Path]:
     """The bundles at or below a directory, in the order of their names."""
     return sorted(path.parent for path in directory.rglob(RECORD))

@@ -6,6 +6,7 @@ Apart from the reports, which then need to know of one run alone.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -45,6 +46,12 @@ def merge(runs: Sequence[Run]) -> Run:
         rulings=_rulings(headers),
         computed=tuple(sorted({name for header in headers for name in header.computed})),
     ), merged
+
+
+def asked_as(header: Header, runtime: str) -> str:
+    """Return the name that ``cypool check`` knows a runtime by: without the version and number that a merge gave it."""
+    plain = re.sub(r" \(\d+\)$", "", runtime)
+    return plain.removesuffix(f" {header.runtimes[runtime].version}")
 
 
 def _free(label: str, taken: Iterable[str]) -> str:

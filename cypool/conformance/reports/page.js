@@ -117,8 +117,9 @@ function body(item) {
   const panels = [panel(["given"], item.inputs)];
   if (item.expected.length) panels.push(panel(["expected"], item.expected));
   item.results.forEach((result, i) => { if (result) panels.push(answer(item, result, DATA.runtimes[i])); });
-  const again = element("p", {}, "again: ", element("code", {}, `cypool check RUNTIME -k '${item.id}'`));
-  return element("div", { class: "body" }, ...facts.filter(Boolean).map((fact) => element("p", {}, fact)), again, element("div", { class: "tensors" }, ...panels));
+  const again = DATA.runtimes.filter((runtime, i) => item.results[i]).map((runtime) =>
+    element("p", {}, "again: ", element("code", {}, `${runtime.command} -k '${item.id}'`)));
+  return element("div", { class: "body" }, ...facts.filter(Boolean).map((fact) => element("p", {}, fact)), ...again, element("div", { class: "tensors" }, ...panels));
 }
 
 // An id that breaks after its slashes.

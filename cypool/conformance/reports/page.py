@@ -7,10 +7,11 @@ matrix, readings, findings) is HTML as it stands; the cases are data in the page
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -20,7 +21,9 @@ from cypool.conformance import compare, report
 from cypool.conformance.excerpt import Excerpt
 from cypool.conformance.expectations.strict import Held
 from cypool.conformance.records import Header, Result
+from cypool.conformance.report import Finding
 from cypool.conformance.reports.fingerprint import fingerprints
+from cypool.conformance.reports.merge import asked_as
 
 HERE = Path(__file__).parent
 
@@ -41,7 +44,11 @@ KINDS = {
 """The class of a verdict, by which it is coloured."""
 
 
-def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None) -> str:
+Bundles: TypeAlias = Mapping[tuple[str, str], str]
+"""The address of the directory that holds a bundle, by runtime and case."""
+
+
+def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None, bundles: Bundles | None = None) -> str:
     """The page: a summary a runtime, what is not as its list says, the matrix, the readings, the findings, and every case."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
@@ -59,6 +66,8 @@ def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | N
         kinds=KINDS,
         summaries={name: report.summary(header, name, own) for name, own in by_runtime.items()},
         held=held or {},
+        bundle=lambda runtime, finding: _bundle(bundles or {}, asked_as(header, runtime), finding),
+        again=lambda runtime, case: f"{_command(header, runtime)} -k {shlex.quote(case)}",
         matrix=report.matrix(header, results),
         shares=shares,
         fingerprints=fingerprints(header, results),
@@ -68,6 +77,16 @@ def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | N
         script=Markup((HERE / "page.js").read_text(encoding="utf-8")),
         data=Markup(embedded(data(header, by_runtime))),
     )
+
+
+def _bundle(bundles: Bundles, runtime: str, finding: Finding) -> str:
+    """Return the address of a finding's bundle; "" where it has none."""
+    return next((bundles[runtime, result.case] for result in finding.results if (runtime, result.case) in bundles), "")
+
+
+def _command(header: Header, runtime: str) -> str:
+    """Return the command that checks a runtime."""
+    return f"cypool check {shlex.quote(asked_as(header, runtime))}"
 
 
 def shares(counts: Counter[str]) -> list[tuple[str, int, str, float]]:
@@ -94,7 +113,9 @@ def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
     runtimes = []
     for position, (name, results) in enumerate(by_runtime.items()):
         findings = report.findings(results)
-        runtimes.append({"name": name, "title": header.title(name), "findings": [found.name for found in findings]})
+        runtimes.append(
+            {"name": name, "title": header.title(name), "findings": [found.name for found in findings], "command": _command(header, name)}
+        )
         finding_of = {result.case: place for place, found in enumerate(findings) for result in found.results}
         for result in results:
             empty = {"inputs": excerpts(result.inputs), "expected": [], "results": [None] * len(by_runtime)}
