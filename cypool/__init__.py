@@ -9,10 +9,20 @@ from cypool import spec, unbuilt
 from cypool.errors import SpecError, SpecTypeError, SpecValueError
 
 try:
-    from cypool.ops import global_lp_pool, max_roi_pool, run
+    from cypool.operators import global_lp_pool, max_roi_pool
+    from cypool.ops import run
 except ImportError as error:
     raise unbuilt.explain(error) from None
 
-__all__ = ["SpecError", "SpecTypeError", "SpecValueError", "__version__", "global_lp_pool", "max_roi_pool", "run", "spec"]
+__all__ = [
+    "SpecError",
+    "SpecTypeError",
+    "SpecValueError",
+    "__version__",
+    "global_lp_pool",
+    "max_roi_pool",
+    "run",
+    "spec",
+]
 
 __version__ = "0.1.0"

@@ -9,6 +9,7 @@ class Calls:
         self,
         prepare: Callable[[str, int | None, Mapping[str, Any], Sequence[Array | None], int | None], tuple[Signature, Launch]],
     ) -> None: ...
+    def clear(self) -> None: ...
     def run(
         self,
         op: str,

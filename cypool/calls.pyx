@@ -21,9 +21,10 @@ cdef class Prepared:
 
     cdef object version
     cdef tuple outputs  # type and shape of each
+    cdef bint single  # whether there is one of them
     cdef np.npy_intp sizes[64]  # the shape of the first, as numpy's C interface takes it; numpy has no more axes
     cdef int rank, type  # numpy's number of its type
-    cdef tuple left_out  # None for each input that the call does not name
+    cdef tuple left_out  # None for each input that the call does not name, if there is one
     cdef Launch launch
     cdef Py_ssize_t stated  # place of the input whose values are a shape, -1 where there is none
     cdef dict by_shape  # what follows from these values as well
@@ -43,6 +44,10 @@ cdef class Calls:
         self.prepare = prepare
         self.cache = {}
 
+    def clear(self):
+        """Forget what was prepared."""
+        self.cache.clear()
+
     def run(self, op, tuple arrays not None, tuple attributes not None, opset, outputs, out, threads):
         """Return a tuple of the operator's outputs; ``attributes`` are names and values in turn."""
         cdef Prepared call
@@ -54,7 +59,7 @@ cdef class Calls:
         call = self.prepared(op, opset, attributes, arrays, outputs)
         if threads is not None and (type(threads) is not int or threads < 1):
             threads = plan.check_threads(call.version, threads)
-        if call.left_out:
+        if call.left_out is not None:
             arrays = arrays + call.left_out
         if out is not None:
             return into(call, arrays, plan.outs_of(call.version, out, call.outputs), threads)
@@ -66,7 +71,10 @@ cdef class Calls:
         """Return what is known of calls like this one, or will be from now on."""
         cdef Prepared call
         cdef bint hashable = True
-        cdef list parts = [op, opset, type(opset), outputs, type(outputs)]
+        cdef list parts = [op, opset, type(opset)]
+        if outputs is not None:
+            parts.append(type(outputs))
+            parts.append(outputs)
         for value in attributes:  # with types, which tell True, 1 and 1.0 apart
             if isinstance(value, (list, tuple)):
                 value = tuple(value)
@@ -74,11 +82,10 @@ cdef class Calls:
             parts.append(type(value))
             parts.append(value)
         for array in arrays:
-            if array is None:
-                parts.append(None)
-            else:
+            if array is not None:
                 parts.append(<object>np.PyArray_DESCR(<np.ndarray>array))
-                parts.append((<object>array).shape)
+                array = (<object>array).shape
+            parts.append(array)
         key = tuple(parts)
         try:
             call = self.cache.get(key)
@@ -108,9 +115,11 @@ cdef class Calls:
         named = dict(zip(attributes[::2], attributes[1::2], strict=True))
         signature, call.launch = self.prepare(op, opset, named, arrays, outputs)
         call.version, call.outputs, call.stated = signature.version, signature.outputs, signature.stated
-        call.left_out = (None,) * (len(signature.inputs) - len(arrays))
+        if len(arrays) < len(signature.inputs):
+            call.left_out = (None,) * (len(signature.inputs) - len(arrays))
         if call.stated >= 0:
             call.by_shape = {tuple(arrays[call.stated].tolist()): call}
+        call.single = len(call.outputs) == 1
         dtype, shape = call.outputs[0]
         call.type, call.rank = dtype.num, len(shape)
         for axis, size in enumerate(shape):
@@ -129,12 +138,12 @@ cdef int keep(dict cache, key, call) except -1:
 cdef tuple new(Prepared call):
     """Return arrays for the outputs."""
     first = np.PyArray_EMPTY(call.rank, call.sizes, call.type, False)
-    if len(call.outputs) == 1:
+    if call.single:
         return (first,)
     return (first, *[numpy.empty(shape, dtype.newbyteorder("=")) for dtype, shape in call.outputs[1:]])
 
 
-cdef int start(Prepared call, tuple arrays, tuple results, threads) except -1:
+cdef inline int start(Prepared call, tuple arrays, tuple results, threads) except -1:
     """Have the outputs computed; SpecValueError where an input holds a number that is not allowed there."""
     if not call.launch.go(arrays, results, threads):
         plan.check_values(call.version, arrays, results)

@@ -1,5 +1,6 @@
 cdef class Launch:
-    cdef object view
+    cdef object view, output
+    cdef bint several
     cdef str name
     cdef tuple shape, views
     cdef double work

@@ -207,6 +207,7 @@ cdef class Launch:
         (dtype, self.shape) = inputs[0]
         self.name, _, self.view = element_type(dtype)
         self.views = tuple([element_type(form[0]).view for form in outputs])
+        self.output, self.several = self.views[0], len(self.views) > 1
         self.work = math.prod(self.shape)
 
     def __call__(self, tuple arrays, tuple outputs, threads):
@@ -219,11 +220,9 @@ cdef class Launch:
         False: an operand holds a number that the kernel refuses, and the outputs are as they were.
         """
         cdef int count = threads_for(self.work, threads)
-        cdef Py_ssize_t i
-        cdef bint direct = True
-        for i in range(len(self.views)):  # mostly they are plain, and small calls are quick because of it
-            if not plain(outputs[i], self.views[i]):
-                direct = False
+        cdef bint direct = plain(outputs[0], self.output)  # mostly it is, and small calls are quick because of it
+        if self.several:
+            direct = direct and all([plain(out, view) for out, view in zip(outputs, self.views, strict=True)])
         if direct:
             return self.run(arrays, outputs, count)
         written = tuple([_writable(out, view) for out, view in zip(outputs, self.views, strict=True)])
@@ -242,8 +241,8 @@ cdef class Launch:
         return chosen.kernels[function][self.name]
 
     cdef object readable(self, x):
-        """The first input as kernels read it."""
-        return x if plain(x, self.view) else _readable(x, self.view)
+        """The first input as kernels read it, whatever its strides."""
+        return x if <object>np.PyArray_DESCR(x) is self.view and np.PyArray_ISALIGNED(x) else _readable(x, self.view)
 
 
 cdef class Lp(Launch):
@@ -309,14 +308,15 @@ cdef class BoxMax(Launch):
         if self.empty:
             outputs[0].fill(0)
         else:
-            self.maxima(_readable(x, self.view), boxes, outputs[0], threads)
+            self.maxima(self.readable(x), boxes, outputs[0], threads)
         return True
 
 
 cdef class Windows(Launch):
-    """What kernels over windows share: x as the first element of each plane and the strides from there, and the axes.
+    """Holds what kernels over windows share: x as the first element of each plane and the strides from there, and the axes.
 
-    ``axes`` are records as ``spec.windows.Axis`` has them. Where planes have no element, kernels read nothing.
+    ``axes`` are records as ``spec.windows.Axis`` has them, one at the least: a plane without axes is a row of one element.
+    Where planes have no element, kernels read nothing.
     """
 
     cdef tuple corner
@@ -327,8 +327,8 @@ cdef class Windows(Launch):
         self.axes = np.array(axes, np.intp).reshape(len(axes), 7)
         # Kernels fold one axis after the other, so taps along an axis add up, and do not multiply.
         self.work = float(math.prod(outputs[0][1])) * max(1.0, sum(float(axis[4]) for axis in axes))
-        self.corner = (slice(None), slice(None), *(0,) * len(axes))
-        self.strides = np.array(contiguous(self.shape[2:]), np.intp)
+        self.corner = (slice(None), slice(None), *(0,) * (len(self.shape) - 2))
+        self.strides = np.array(contiguous(self.shape[2:]) or (1,), np.intp)
 
     cdef tuple located(self, x):
         """The first element of each plane, and the strides between the elements of one, counted in elements."""
@@ -352,7 +352,7 @@ def contiguous(shape):
 @functools.lru_cache(maxsize=1024)
 def spatial_strides(tuple strides, itemsize):
     """Strides in elements of the axes from the third on."""
-    return np.array([stride // itemsize for stride in strides[2:]], np.intp)
+    return np.array([stride // itemsize for stride in strides[2:]] or [1], np.intp)
 
 
 cdef class WindowMax(Windows):
@@ -376,7 +376,93 @@ cdef class WindowMax(Windows):
         return True
 
 
-LAUNCHES = {"lp": Lp, "box_max": BoxMax, "window_max": WindowMax}
+cdef class WindowMean(Windows):
+    """out[n, c, ...] = the mean of x[n, c] over each window; padding counts as zeros, or does not count."""
+
+    cdef bint include_padding
+    cdef object means
+
+    def __init__(self, inputs, outputs, axes, bint include_padding):
+        Windows.__init__(self, inputs, outputs, axes)
+        self.include_padding = include_padding
+        self.means = self.kernel("window_mean.window_mean")
+
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        x, strides = self.located(arrays[0])
+        self.means(x, strides, self.axes, flat(outputs[0]), self.include_padding, threads)
+        return True
+
+
+cdef class WindowLp(Windows):
+    """out[n, c, ...] = the p-norm of x[n, c] over each window; padding contributes nothing."""
+
+    cdef double p
+    cdef object norms
+
+    def __init__(self, inputs, outputs, axes, double p):
+        Windows.__init__(self, inputs, outputs, axes)
+        self.p = p
+        self.norms = self.kernel("window_lp.window_lp")
+
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        x, strides = self.located(arrays[0])
+        self.norms(x, strides, self.axes, flat(outputs[0]), self.p, threads)
+        return True
+
+
+cdef class Bilinear(Launch):
+    """out[r, c, i, j] = the mean, or the maximum, of points sampled in bin (i, j) of region r, each between four elements.
+
+    The second input has a row a region, left, top, right, bottom; the third says which image each is on. ``scale`` multiplies
+    coordinates, ``bins`` is how many there are, down and across, ``samples`` how many of them a bin has along an axis, 0 for
+    as many as it has elements. Coordinates are computed in double where x is double, in float otherwise.
+    """
+
+    cdef str real
+    cdef tuple numbers
+    cdef object sampled
+
+    def __init__(self, inputs, outputs, double scale, bint half_pixel, tuple bins, samples, bint maximum):
+        Launch.__init__(self, inputs, outputs)
+        self.real = "float64" if self.name == "float64" else "float32"
+        self.numbers = scale, half_pixel, *bins, samples, maximum
+        self.work = math.prod(outputs[0][1]) * 4.0 * max(samples, 1) ** 2
+        self.sampled = self.kernel("bilinear.bilinear")
+
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        x, table, images = arrays
+        table = widened(table).astype(self.real, copy=False)
+        images = np.ascontiguousarray(images, np.int64)
+        return self.sampled(self.readable(x), table, images, *self.numbers, flat(outputs[0]), threads) < 0
+
+
+cdef class Scatter(Launch):
+    """out = 0, then out.flat[i] = x for each element x of the first input and i, the same of the second, in turn."""
+
+    cdef Py_ssize_t planes
+    cdef object scatter
+
+    def __init__(self, inputs, outputs):
+        Launch.__init__(self, inputs, outputs)
+        self.planes = self.shape[0] * self.shape[1]
+        self.work += math.prod(outputs[0][1])
+        self.scatter = self.kernel("scatter.scatter")
+
+    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+        x = np.ascontiguousarray(self.readable(arrays[0]))
+        index = np.ascontiguousarray(arrays[1], np.int64)
+        return self.scatter(flat(x), flat(index), flat(outputs[0]), self.planes, threads) < 0
+
+
+LAUNCHES = {
+    "bilinear": Bilinear,
+    "box_max": BoxMax,
+    "lp": Lp,
+    "scatter": Scatter,
+    "window_lp": WindowLp,
+    "window_max": WindowMax,
+    "window_mean": WindowMean,
+}
 """By the name that geometry gives a kernel."""
 
 

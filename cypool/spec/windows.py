@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from cypool.errors import SpecValueError
 from cypool.spec.model import Version
 
+FARTHEST = 1 << 62
+"""No window starts, and no padding reaches, farther than this, so that sums of two such numbers are 64-bit integers."""
+
 
 class Axis(NamedTuple):
     """The windows along one axis. Window o has the positions ``first + o * stride + k * dilation`` with k < ``taps``;
@@ -31,7 +34,7 @@ def whole(size: int) -> Axis:
     >>> whole(7)
     Axis(size=7, count=1, first=0, stride=1, taps=7, dilation=1, padded=7)
     """
-    return Axis(size, 1, 0, 1, size, 1, size)
+    return Axis(size, 1, 0, 1, max(size, 1), 1, size)  # a window has a tap, be it that no element is there
 
 
 def axes(version: Version, sizes: Sequence[int], attributes: Mapping[str, Any]) -> tuple[Axis, ...]:
@@ -90,6 +93,11 @@ def _maker(version: Version, many: int, attributes: Mapping[str, Any]) -> Callab
             raise SpecValueError(
                 f"{version.name}: a window of {extent} on spatial axis {i}, which has {size} elements and padding of "
                 f"{before} and {after}, leaves {count} outputs, expected 0 or more"
+            )
+        if max(before, after, (count - 1) * stride - before, taps, dilation, stride) > FARTHEST:
+            raise SpecValueError(
+                f"{version.name}: windows on spatial axis {i} start at {-before} and {stride} apart, with {taps} elements "
+                f"{dilation} apart and padding of {after} after the input, expected numbers up to 2^62"
             )
         return Axis(size, count, -before, stride, taps, dilation, size + after)
 

@@ -1,0 +1,109 @@
+"""A function for each pooling operator, its attributes as keywords with ONNX's names.
+
+``ops.run`` does the same for any operator by name; what is here is for people: signatures, and what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cypool.ops import call
+from cypool.plan import Array
+
+
+def global_lp_pool(
+    X: Any,
+    p: float | None = None,
+    *,
+    opset: int | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Return the p-norm of every channel: (sum of |x|^p over all spatial elements)^(1/p), as if computed exactly and
+    rounded once.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on) bfloat16.
+    p:
+        An integer >= 1, or, before opset 2, any number > 0 (infinity: the largest absolute value). None is 2.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Shape (N, C, 1, ..., 1) of X's rank and type. A channel without elements gives 0, one with a NaN NaN.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``.
+
+    Notes
+    -----
+    ONNX operator GlobalLpPool, versions 1, 2 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> cypool.global_lp_pool(np.array([[[3.0, -4.0], [1e300, 1e300]]], dtype=np.float64))
+    array([[[5.00000000e+000],
+            [1.41421356e+300]]])
+    """
+    return call("GlobalLpPool", (X,), ("p", p), opset, None, out, threads)[0]
+
+
+def max_roi_pool(
+    X: Any,
+    rois: Any,
+    pooled_shape: Sequence[int],
+    spatial_scale: float | None = None,
+    *,
+    opset: int | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Return the maximum of every bin of every region of interest, to the bit.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, H, W), of float16, float32, float64 or (from version 22 on) bfloat16.
+    rois:
+        Shape (num_rois, 5), of X's type: image index, then x1, y1, x2, y2, both corners inside the region.
+    pooled_shape:
+        How many bins a region has: rows, columns.
+    spatial_scale:
+        A finite number > 0 (taken as float32) that coordinates are multiplied by, to make them those of X. None is 1.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Shape (num_rois, C, pooled_shape[0], pooled_shape[1]) of X's type. A bin outside the image gives 0, one with a
+        NaN NaN.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``; an image index or coordinate out of range is named by its row.
+
+    Notes
+    -----
+    ONNX operator MaxRoiPool, versions 1 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> x = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8)
+    >>> rois = np.array([[0, 0, 0, 7, 7]], dtype=np.float32)
+    >>> cypool.max_roi_pool(x, rois, pooled_shape=(2, 2))
+    array([[[[27., 31.],
+             [59., 63.]]]], dtype=float32)
+    """
+    attributes = "pooled_shape", pooled_shape, "spatial_scale", spatial_scale
+    return call("MaxRoiPool", (X, rois), attributes, opset, None, out, threads)[0]
