@@ -99,6 +99,7 @@ class Case:
     opset: int | None = None  # of the model; None: the version's first
     variant: str = ""  # of the model, by its name in ``variants``
     asked: tuple[str, ...] = ()
+    core: bool = field(default=True, compare=False)  # whether a run has it that is not asked for all cases
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -6,23 +6,60 @@ An id means the same inputs for ever, as all that is drawn is drawn from the id;
 
 from __future__ import annotations
 
-import functools
 import importlib
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from types import ModuleType
-from typing import Any
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 from cypool import spec
 from cypool.conformance import oracle
 from cypool.conformance.case import Case, Later, TypedValue
-from cypool.conformance.cases.attributes import regimes, some
-from cypool.conformance.cases.covering import Axes, Choice, Constraint, covering, pairs
+from cypool.conformance.cases.covering import Axes, Choice, Constraint, Meeting, covering, pairs
 from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.faults import faults
-from cypool.conformance.cases.shapes import SPARING, legal
+from cypool.conformance.cases.faults import ANCHOR, Call, faults
 from cypool.conformance.tensors import DTYPES, Tensor
-from cypool.spec.model import AttributeValue, Version
+from cypool.spec.model import AttributeValue, Version, snake
+
+G = TypeVar("G", bound=Collection[str])
+Group: TypeAlias = tuple[str, ...] | Mapping[str, str]
+"""Axes all of whose labels meet; or labels by axis, which meet in every type."""
+
+
+class Questions(Protocol):
+    """What the module of an operator says: which cases there are beyond what the data alone tells."""
+
+    TOGETHER: Sequence[tuple[str, ...]]
+    """Groups of axes whose labels all meet, beside all pairs."""
+    CORE: Sequence[Group]
+    """Groups of axes, and labels, that meet in the cases that are run by default."""
+    SPARING: Container[str]
+    """Labels that are used only where they meet something for the first time."""
+    PLAIN: Mapping[str, str]
+    """The labels of the valid call that faults are made in."""
+    WITH_OPTIONAL: Mapping[str, str]
+    """The labels beside them with which it has every optional input."""
+    FAULTS: Mapping[str, str]
+    """The ruling by which a fault is one, by the place of the fault."""
+    FAULTS_ONCE: bool
+    """Whether a fault is made in few cells only, not in all."""
+    COLUMNS: Mapping[str, Sequence[str]]
+    """What ids call the columns of tables, by operand, where not as the data does."""
+
+    def axes(self, version: Version) -> Axes:
+        """The axes after the type, with their labels; those of ``outputs`` are names of outputs with hyphens between."""
+
+    def constraints(self, version: Version) -> list[Constraint]:
+        """What may not go together."""
+
+    def attributes(self, version: Version, choice: Choice) -> dict[str, AttributeValue]:
+        """The attributes that the node has; of a choice with the labels of ``PLAIN`` alone, too."""
+
+    def inputs(self, choice: Choice, attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
+        """The inputs, None for an optional one that is left out."""
+
+    def rulings(self, version: Version, choice: Choice, arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
+        """The silences that the case turns on."""
 
 
 def generate(ops: Iterable[str] | None = None, wanted: Callable[[str], bool] = lambda head: True) -> Iterator[Case]:
@@ -51,32 +88,65 @@ def types_of(version: Version) -> tuple[str, ...]:
 def valid(version: Version, types: Collection[str] | None = None) -> Iterator[Case]:
     """The valid cases of a version, or those of some types."""
     if types is None or types:
+        module = _module(version.op)
         axes, groups, constraints = plan(version)
-        for choice in covering(axes, groups, constraints, SPARING):
+        choices = covering(axes, groups, constraints, module.SPARING)
+        in_core = core(axes, choices, _present(axes, module.CORE), module.SPARING)
+        for number, choice in enumerate(choices):
             if types is None or choice["type"] in types:
-                yield _valid_case(version, choice)
+                yield _valid_case(version, choice, number in in_core)
 
 
 def plan(version: Version) -> tuple[Axes, list[tuple[str, ...]], list[Constraint]]:
     """The axes that a version's cases vary, the groups of axes whose labels all meet, and what may not go together."""
     module = _module(version.op)
-    attributes = _regimes(version)
-    axes = {
-        "type": types_of(version),
-        "shape": legal(version.inputs[0].shape),
-        **{name: list(labels) for name, labels in attributes.items()},
-        **module.AXES,
-    }
-    return axes, [*module.TOGETHER, *pairs(axes)], module.constraints(version, attributes)
+    axes = {"type": types_of(version), **module.axes(version)}
+    return axes, [*_present(axes, module.TOGETHER), *pairs(axes)], module.constraints(version)
 
 
-def _valid_case(version: Version, choice: Choice) -> Case:
+def _present(axes: Axes, groups: Iterable[G]) -> list[G]:
+    """The groups all of whose axes a version has."""
+    return [group for group in groups if axes.keys() >= set(group)]
+
+
+def core(axes: Axes, choices: Sequence[Choice], groups: Iterable[Group], sparing: Container[str] = ()) -> set[int]:
+    """The places of few choices in which each type still meets every label of every axis, and the axes of each group meet as ever.
+
+    A group may also be labels by axis, which meet in every type. Where several would do, one without labels in ``sparing`` is taken.
+
+    >>> axes = {"type": ["f", "d"], "a": ["1", "2"], "b": ["x", "y"]}
+    >>> choices = [{"type": type, "a": a, "b": b} for type in "fd" for a in "12" for b in "xy"]
+    >>> len(core(axes, choices, []))
+    4
+    """
+    wanted: list[Group] = [*(("type", axis) for axis in axes if axis != "type"), *groups]
+    meetings = [set(_meetings(choice, wanted)) for choice in choices]
+    plain = [not any(label in sparing for label in choice.values()) for choice in choices]
+    to_come = set().union(*meetings)
+    found: set[int] = set()
+    while to_come:
+        best = max(range(len(choices)), key=lambda i: (len(meetings[i] & to_come), plain[i]))  # of equals, the first
+        found.add(best)
+        to_come -= meetings[best]
+    return found
+
+
+def _meetings(choice: Choice, groups: Iterable[Group]) -> Iterator[Meeting]:
+    """What of these groups meets in a choice."""
+    for group in groups:
+        if not isinstance(group, Mapping):
+            yield tuple((axis, choice[axis]) for axis in group)
+        elif choice.items() >= group.items():
+            yield ("type", choice["type"]), *group.items()
+
+
+def _valid_case(version: Version, choice: Choice, core: bool = True) -> Case:
     module = _module(version.op)
     id = "/".join((version.name, *choice.values()))
-    given = {name: value for name, labels in _regimes(version).items() if (value := labels[choice[name]]) is not None}
+    given = module.attributes(version, choice)
     filled = _filled(version, given)
     arrays = Later(lambda: module.inputs(choice, filled, DTYPES[choice["type"]], Draws(id)))
-    rulings: Later[tuple[str, ...]] = Later(lambda: tuple(module.rulings(choice, arrays.value, filled)))
+    rulings: Later[tuple[str, ...]] = Later(lambda: _rulings(version, module.rulings(version, choice, arrays.value, filled)))
     case = Case(
         id,
         version,
@@ -87,8 +157,15 @@ def _valid_case(version: Version, choice: Choice) -> Case:
         rulings,
         Later(lambda: alternatives(version, rulings.value)),
         answer=lambda reading: case.tensors(oracle.evaluate(version, case.arrays, given, reading)),
+        asked=_asked(version, choice),
+        core=core,
     )
     return case
+
+
+def _rulings(version: Version, touched: Iterable[str]) -> tuple[str, ...]:
+    """Those rulings that the version has; a module may name what other versions of its operator are silent on."""
+    return tuple(ruling for ruling in touched if version.ruling(ruling))
 
 
 def alternatives(version: Version, rulings: Iterable[str]) -> tuple[str, ...]:
@@ -98,46 +175,61 @@ def alternatives(version: Version, rulings: Iterable[str]) -> tuple[str, ...]:
 
 
 def invalid(version: Version, type: str) -> Iterator[Case]:
-    """The invalid cases of a version and type: a plain valid one with one fault in it."""
+    """The invalid cases of a version and type: a plain valid one with one fault in it.
+
+    Where the operator's module says so, a fault is made in the cell of float and in one other, and not in every cell; but every cell has
+    one for each ruling.
+    """
     module = _module(version.op)
-    attributes = {a.name: TypedValue(a.type, some(a)) for a in version.attributes if a.required}
     id = f"{version.name}/{type}/invalid"
-    arrays = module.inputs(
-        {**module.PLAIN, "type": type},
-        _filled(version, {name: typed.value for name, typed in attributes.items()}),
-        DTYPES[type],
-        Draws(id),
-    )
-    plain = dict(zip((operand.name for operand in version.inputs), arrays, strict=True))
-    for fault in faults(version, type, plain, attributes, module.COLUMNS):
+    others = [other for other in types_of(version) if other != ANCHOR]
+    found = faults(version, type, _plain_call(version, type, {}), _plain_call(version, type, module.WITH_OPTIONAL), module.COLUMNS)
+    seen: set[str | None] = set()
+    for number, fault in enumerate(found):
         ruling = module.FAULTS.get(fault.place)
+        first = ruling not in seen
+        seen.add(ruling)
+        if module.FAULTS_ONCE and type != ANCHOR and others[number % len(others)] != type and not first:
+            continue
         yield Case(
             f"{id}/{fault.label}",
             version,
             type,
-            tuple(Tensor.of(name, array) for name, array in fault.inputs.items()),
-            tuple(fault.attributes.items()),
+            tuple(Tensor.of(name, array) for name, array in fault.call.inputs.items()),
+            tuple(fault.call.attributes.items()),
             frozenset({"invalid", fault.label}),
-            () if ruling is None else (ruling,),
+            () if ruling is None else _rulings(version, [ruling]),
             fault=fault.text,
+            asked=fault.call.outputs,
+            core=first or type == ANCHOR,
         )
 
 
-@functools.cache
-def _regimes(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
-    """The labels of each attribute's values."""
-    more: Mapping[str, tuple[AttributeValue, ...]] = _module(version.op).ATTRIBUTES
-    return {attribute.name: regimes(attribute, more.get(attribute.name, ())) for attribute in version.attributes}
+def _plain_call(version: Version, type: str, more: Mapping[str, str]) -> Call:
+    """A valid call, with these labels beside those that the operator's module calls plain."""
+    module = _module(version.op)
+    choice = {**module.PLAIN, **more, "type": type}
+    given = module.attributes(version, choice)
+    arrays = module.inputs(choice, _filled(version, given), DTYPES[type], Draws(f"{version.name}/{type}/invalid"))
+    inputs = {operand.name: array for operand, array in zip(version.inputs, arrays, strict=True) if array is not None}
+    attributes = {a.name: TypedValue(a.type, given[a.name]) for a in version.attributes if a.name in given}
+    return Call(inputs, attributes, _asked(version, choice))
+
+
+def _asked(version: Version, choice: Choice) -> tuple[str, ...]:
+    """The outputs that a choice asks for: its label of that axis, which is their names with a hyphen between; else none in particular."""
+    return tuple(choice["outputs"].split("-")) if "outputs" in choice else ()
 
 
 def _filled(version: Version, given: Mapping[str, AttributeValue]) -> dict[str, Any]:
-    """All attributes, defaults filled in."""
+    """All attributes, defaults filled in; a list whose default depends on the rank is None."""
     return {attribute.name: given.get(attribute.name, attribute.default) for attribute in version.attributes}
 
 
-def _tensors(version: Version, arrays: Iterable[Array]) -> tuple[Tensor, ...]:
-    return tuple(Tensor.of(operand.name, array) for operand, array in zip(version.inputs, arrays, strict=True))
+def _tensors(version: Version, arrays: Iterable[Array | None]) -> tuple[Tensor, ...]:
+    pairs = zip(version.inputs, arrays, strict=True)
+    return tuple(Tensor.of(operand.name, array) for operand, array in pairs if array is not None)
 
 
-def _module(op: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{re.sub(r'(?<!^)(?=[A-Z])', '_', op).lower()}")
+def _module(op: str) -> Questions:
+    return importlib.import_module(f"{__name__}.{snake(op)}")

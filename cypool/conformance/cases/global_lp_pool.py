@@ -11,25 +11,43 @@ from typing import Any
 
 import numpy as np
 
-from cypool.conformance.cases.covering import Constraint
+from cypool.conformance.cases.attributes import chosen, labelled
+from cypool.conformance.cases.covering import Axes, Choice, Constraint
 from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.shapes import EMPTY, SHAPES
+from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
 from cypool.conformance.cases.values import FAMILIES, values
 from cypool.conformance.oracle.global_lp_pool import global_lp_pool
 from cypool.conformance.oracle.rounding import FORMATS
 from cypool.spec.model import AttributeValue, Version
 
-ATTRIBUTES: dict[str, tuple[AttributeValue, ...]] = {"p": (1, 3, 4, 7, 100, 2**40, 0.5, 1.5, 2.5, 0.01, 0.001)}
-AXES = {"values": tuple(FAMILIES)}
+P = {"p": (1, 3, 4, 7, 100, 2**40, 0.5, 1.5, 2.5, 0.01, 0.001)}
 TOGETHER = (("type", "p", "values"),)
+CORE = (
+    {"p": "p1", "values": "near-overflow"},
+    {"p": "p3", "values": "mixed-signs"},
+    {"p": "p4", "values": "all-equal"},
+)
+SPARING = LITTLE_TOLD
 PLAIN = {"shape": "odd", "values": "mixed-signs"}
+WITH_OPTIONAL: dict[str, str] = {}
 FAULTS = {"p": "p-range", "X": "rank"}
+FAULTS_ONCE = False
 COLUMNS: dict[str, tuple[str, ...]] = {}
 
 
-def constraints(version: Version, attributes: Mapping[str, Mapping[str, AttributeValue | None]]) -> list[Constraint]:
+def axes(version: Version) -> Axes:
+    """Shape, p and values."""
+    return {"shape": legal(version.inputs[0].shape), "p": tuple(labelled(version, P)["p"]), "values": tuple(FAMILIES)}
+
+
+def constraints(version: Version) -> list[Constraint]:
     """Without elements, values tell nothing."""
     return [Constraint(("shape", "values"), lambda shape, family: shape not in EMPTY or family == "ramp")]
+
+
+def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
+    """p, or nothing."""
+    return chosen(version, labelled(version, P), choice)
 
 
 def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array, ...]:
@@ -37,7 +55,7 @@ def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.d
     return (values(choice["values"], draws, SHAPES[choice["shape"]], dtype),)
 
 
-def rulings(choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Mapping[str, Any]) -> list[str]:
+def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Mapping[str, Any]) -> list[str]:
     """The silences that the case turns on."""
     (x,) = arrays
     p = float(np.float32(attributes["p"]))

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from cypool.conformance.cases import boxes
-from cypool.conformance.cases.covering import Constraint
+from cypool.conformance.cases.attributes import More, chosen, labelled
+from cypool.conformance.cases.covering import Axes, Choice, Constraint
 from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.shapes import EMPTY, SHAPES
-from cypool.conformance.cases.values import FAMILIES, values
+from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
+from cypool.conformance.cases.values import BEYOND_FLOAT, FAMILIES, values
 from cypool.conformance.oracle.max_roi_pool import max_roi_pool
 from cypool.conformance.oracle.rounding import FORMATS
 from cypool.conformance.tensors import DTYPES
@@ -23,12 +24,15 @@ from cypool.spec.model import AttributeValue, Version
 
 PARTING_SHAPE = (21, 25)  # numbers of bins that readings part over already in small images; kept to the regions made for that
 
-ATTRIBUTES: dict[str, tuple[AttributeValue, ...]] = {
+ATTRIBUTES: More = {
     "pooled_shape": ((2, 2), (7, 7), (3, 2), (1, 4), (5, 1), (16, 12), PARTING_SHAPE),
     "spatial_scale": (0.0625, 0.5, 0.7, 2.0, 65536.0),
 }
-AXES = {"rois": tuple(boxes.FAMILIES), "values": tuple(FAMILIES)}
 TOGETHER = (("type", "rois", "pooled_shape"),)
+CORE = ({"rois": "inside", "values": "minus-inf"},)
+SPARING = LITTLE_TOLD
+WITH_OPTIONAL: dict[str, str] = {}
+FAULTS_ONCE = False
 PLAIN = {"shape": "even", "rois": "inside", "values": "mixed-signs"}
 FAULTS = {
     "pooled_shape": "pooled-shape",
@@ -51,13 +55,23 @@ SHOWN_BY: dict[str, tuple[str, Callable[[Array], Array]]] = {
 }
 """The families of values that turn on a silence, and where in the output that shows."""
 
-BEYOND_FLOAT = ("near-overflow", "near-underflow", "subnormals")
+
+def axes(version: Version) -> Axes:
+    """Shape, attributes, regions and values."""
+    labels = {name: tuple(values) for name, values in labelled(version, ATTRIBUTES).items()}
+    return {"shape": legal(version.inputs[0].shape), **labels, "rois": tuple(boxes.FAMILIES), "values": tuple(FAMILIES)}
 
 
-def constraints(version: Version, attributes: Mapping[str, Mapping[str, AttributeValue | None]]) -> list[Constraint]:
+def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
+    """What the labels say."""
+    return chosen(version, labelled(version, ATTRIBUTES), choice)
+
+
+def constraints(version: Version) -> list[Constraint]:
     """What has no meaning together, and what keeps a case to one silence."""
-    pooled_shapes: Mapping[str, Any] = attributes["pooled_shape"]
-    scales = {label: 1.0 if scale is None else float(np.float32(scale)) for label, scale in attributes["spatial_scale"].items()}  # type: ignore[arg-type]
+    labels = labelled(version, ATTRIBUTES)
+    pooled_shapes: Mapping[str, Any] = labels["pooled_shape"]
+    scales = {label: 1.0 if scale is None else float(np.float32(scale)) for label, scale in labels["spatial_scale"].items()}  # type: ignore[arg-type]
     tiniest = min(scales.values())
 
     def parts_bins(type: str, shape: str, rois: str, pooled_shape: str) -> bool:
@@ -97,7 +111,7 @@ def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.d
     return x, np.concatenate([batch, corners], axis=1)
 
 
-def rulings(choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Mapping[str, Any]) -> list[str]:
+def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Mapping[str, Any]) -> list[str]:
     """The silences that the case turns on."""
     x, rois = arrays
     if 0 in (*x.shape[:2], *rois.shape):

@@ -26,7 +26,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
 }
 """Names and shapes: N, C, then spatial."""
 
-SPARING = frozenset({"row", "one-element", "no-elements", "no-batch", "no-channels"})
+LITTLE_TOLD = frozenset({"row", "one-element", "no-elements", "no-batch", "no-channels"})
 """Those that cost much or tell little, and are used only where they meet something for the first time."""
 
 EMPTY = frozenset(name for name, shape in SHAPES.items() if 0 in shape)
@@ -43,4 +43,5 @@ def legal(rule: str) -> list[str]:
 
 def fits(rule: Rule, rank: int) -> bool:
     """Whether a shape of that rank can follow the rule."""
-    return rank == len(rule.fixed) or (rule.star is not None and rank > len(rule.fixed))
+    extra = rank - len(rule.fixed)
+    return extra >= rule.least if rule.star else extra == 0

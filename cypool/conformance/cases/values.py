@@ -22,7 +22,10 @@ RAMP = 251  # the ramp starts again after so many: 8 bits still tell neighbours 
 def values(family: str, draws: Draws, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """An array of that family, shape and element type."""
     planes = math.prod(shape[:2]), math.prod(shape[2:])
-    drawn = FAMILIES[family](draws, planes, FORMATS[dtype]) if dtype in FORMATS else INTEGERS[family](draws, planes, np.iinfo(dtype))
+    if dtype in FORMATS:
+        drawn = {**FAMILIES, **SIGNED}[family](draws, planes, FORMATS[dtype])
+    else:
+        drawn = INTEGERS[family](draws, planes, np.iinfo(dtype))
     return np.asarray(drawn).astype(dtype).reshape(shape)
 
 
@@ -32,7 +35,7 @@ def families(type: str) -> tuple[str, ...]:
     >>> "nan" in families("float16"), "nan" in families("int8")
     (True, False)
     """
-    return tuple(FAMILIES if DTYPES[type] in FORMATS else INTEGERS)
+    return tuple({**FAMILIES, **SIGNED} if DTYPES[type] in FORMATS else INTEGERS)
 
 
 def _ramp(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
@@ -113,6 +116,27 @@ FAMILIES: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {
     "all-equal": _all_equal,
 }
 """The families by name; each is given its draws, (planes, elements in a plane) and the format, and answers in float64."""
+
+
+def _negative(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    """A padding of zeros would be the largest."""
+    return -0.375 * (draws.below(17, *shape) + 1)
+
+
+def _few(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    """Three values, the middle one a zero of either sign: many are equal."""
+    return (draws.below(3, *shape) - 1.0) * draws.signs(*shape)
+
+
+def _nan_alone(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    return np.full(shape, math.nan)
+
+
+SIGNED: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {"negative": _negative, "few": _few, "nan-alone": _nan_alone}
+"""Families for operators that keep the sign of what they see."""
+
+BEYOND_FLOAT = ("near-overflow", "near-underflow", "subnormals")
+"""The families of which doubles are no floats."""
 
 
 def _integer_ramp(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:

@@ -1,0 +1,128 @@
+"""What MaxPool's cases try beyond what its spec data says, and which of its silences a case touches.
+
+Apart from the generator, which finds it by the operator's name and knows no operator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cypool.conformance.cases import windows
+from cypool.conformance.cases.attributes import chosen, labelled
+from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.cases.values import BEYOND_FLOAT, families, values
+from cypool.conformance.cases.windows import EMPTY, IMAGES, LOUD, SEEN_BY_VALUES
+from cypool.spec.model import AttributeValue, Version
+
+TOGETHER = (("type", "outputs", "values"), ("type", "storage_order", "outputs"))
+CORE = (("type", "storage_order", "outputs"), ("outputs", "windows"))
+SPARING = windows.SPARING
+PLAIN = {"shape": "2d", "windows": "k3-pad", "values": "mixed-signs"}
+WITH_OPTIONAL: dict[str, str] = {}
+FAULTS = {
+    "kernel_shape": "sizes",
+    "strides": "sizes",
+    "dilations": "sizes",
+    "pads": "negative-pad",
+    "auto_pad": "auto-pad-values",
+    "ceil_mode": "flag-values",
+    "storage_order": "flag-values",
+    "auto-pad-beside": "auto-pad-and-pads",
+    "windows": "kernel-beyond-input",
+    "X": "rank",
+}
+FAULTS_ONCE = True
+COLUMNS: dict[str, tuple[str, ...]] = {}
+
+LOUD_VALUES = ("ramp", "negative", "lowest")
+"""What elements are where the windows turn on a silence."""
+
+
+def axes(version: Version) -> Axes:
+    """Shape and windows, which outputs are asked for, values."""
+    types = version.types[0].allowed
+    return {
+        "shape": tuple(IMAGES),
+        "windows": windows.available(version),
+        **{name: tuple(labels) for name, labels in _apart(version).items()},
+        **({"outputs": ("Y", "Y-Indices")} if len(version.outputs) > 1 else {}),
+        "values": tuple(dict.fromkeys(family for type in types for family in families(type))),
+    }
+
+
+def _apart(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
+    """The attributes that have no part in making windows."""
+    return labelled(version, {}, apart=windows.names(version))
+
+
+def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
+    """Those of the windows, and storage_order."""
+    return {**windows.attributes(version, choice["windows"], choice["shape"]), **chosen(version, _apart(version), choice)}
+
+
+def constraints(version: Version) -> list[Constraint]:
+    """What has no meaning together, and what would take long to tell little."""
+    return [
+        Constraint(("type", "values"), lambda type, family: family in families(type)),
+        Constraint(("shape", "values"), lambda shape, family: shape not in EMPTY or family == "ramp"),
+        Constraint(("shape", "windows"), lambda shape, name: shape not in EMPTY or name in ("k2", "k3s2", "same-upper")),
+        Constraint(("shape", "windows"), lambda shape, name: name != "long" or shape in ("1d", "one-plane")),
+        Constraint(("windows", "values"), lambda name, family: name not in LOUD or family in LOUD_VALUES),
+        Constraint(("windows", "outputs"), lambda name, outputs: name not in ("between", "no-size") or outputs == "Y-Indices"),
+        Constraint(("outputs", "values"), lambda outputs, family: family != "nan-alone" or outputs == "Y-Indices"),
+        Constraint(("windows", "values"), lambda name, family: name != "k1" or family != "nan-alone"),
+        Constraint(("windows", "values"), lambda name, family: name not in SEEN_BY_VALUES or family == "ramp"),
+    ]
+
+
+def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
+    """X."""
+    return (values(choice["values"], draws, windows.sizes(choice["windows"], choice["shape"]), dtype),)
+
+
+def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
+    """The silences that the case turns on."""
+    (x,) = arrays
+    assert x is not None
+    found = windows.touched(version, x.shape, attributes)
+    along = windows.along(version, x.shape, attributes)
+    elements, inside = windows.seen(x, along)
+    if elements.size == 0:
+        return found
+    integers = x.dtype.kind in "iu"
+    nan = np.isnan(elements) & inside
+    best = np.where(inside & ~nan, elements, -np.inf).max(axis=2)
+    empty, any_nan = np.asarray(~inside.any(axis=2)), np.asarray(nan.any(axis=2))
+    selected = np.where(any_nan[:, :, None], nan, inside & (elements == best[:, :, None]))
+    asked = "Indices" in choice.get("outputs", "")
+    by_value = {
+        "empty-window": empty.any() and not integers,
+        "nan-max": any_nan.any(),
+        "minus-inf": (np.isneginf(best) & ~empty & ~any_nan).any(),
+        "double": x.dtype == np.float64 and choice["values"] in BEYOND_FLOAT and (~empty & (best != 0)).any(),
+    }
+    by_index = {
+        "empty-window-index": empty.any(),
+        "nan-index": (nan.sum(axis=2) > 1).any(),
+        "tie": (~any_nan & (selected.sum(axis=2) > 1)).any(),
+        "index-base": (~empty[1:]).any(),
+        "index-pads": any(axis.first < 0 for axis in along),
+        "storage-order": attributes.get("storage_order") == 1 and _parts(x.shape, selected, windows.places(along)[0]),
+    }
+    return found + [ruling for ruling, touched in (by_value | (by_index if asked else {})).items() if touched]
+
+
+def _parts(shape: tuple[int, ...], selected: Array, places: Array) -> bool:
+    """Whether a tensor that is column-major as a whole would number the selected elements otherwise."""
+    planes, windows = np.nonzero(selected.any(axis=2))
+    first = places[windows, selected.argmax(axis=2)[planes, windows]]
+    n, c = np.unravel_index(planes, shape[:2])
+    spatial = np.unravel_index(first, shape[2:])
+    whole = np.ravel_multi_index((n, c, *spatial), shape, order="F")
+    inside = np.ravel_multi_index(spatial, shape[2:], order="F")
+    return bool((whole != planes * math.prod(shape[2:]) + inside).any())
