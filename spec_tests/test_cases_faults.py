@@ -86,11 +86,12 @@ def test_an_attribute_of_a_later_version_is_a_fault_of_those_before_it(monkeypat
     monkeypatch.setattr(faults.spec, "operator", lambda name: made_up)
 
     def later(version):
-        found = faults.faults(version, "float", {"X": np.ones((1, 1, 2), np.float32)}, {}, {})
+        plain = faults.Call({"X": np.ones((1, 1, 2), np.float32)}, {})
+        found = faults.faults(version, "float", plain, plain, {})
         return [fault for fault in found if fault.label.startswith("later-")]
 
     for version in (first, second):
         (fault,) = later(version)
         assert (fault.label, fault.text) == ("later-strength", "strength came with version 22")
-        assert fault.attributes["strength"] in (TypedValue("INT", 1), TypedValue("INT", 3))
+        assert fault.call.attributes["strength"] in (TypedValue("INT", 1), TypedValue("INT", 3))
     assert later(third) == []
