@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GATES ?= cypool
-KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 OLDEST := arrays backend calls check_cli command_run export_tensors reference report_junit report_terminal session_functions session_models
+KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/ort/*.pyx cypool/ort/*.h cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: check test test-debug test-oldest lint format docs manifest bench bench-guard clean

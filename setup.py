@@ -75,6 +75,16 @@ def extensions() -> list[Extension]:
         Extension(f"cypool.{module}", [f"cypool/{module}.pyx"], include_dirs=[numpy.get_include()], extra_compile_args=["-O2", "-g0"])
         for module in ("dispatch", "calls")
     ]
+    plain.append(
+        Extension(
+            "cypool.ort.plugin",
+            ["cypool/ort/plugin.pyx"],
+            include_dirs=[numpy.get_include(), "cypool/ort"],
+            depends=["cypool/ort/abi.h"],
+            extra_compile_args=["-O2", "-g0"],
+            export_symbols=["CreateEpFactories", "ReleaseEpFactory"],  # a library for ONNX Runtime too; only Windows needs to be told
+        )
+    )
     return [
         *cythonize(result, include_path=[str(TREE)], compiler_directives=DIRECTIVES, quiet=True),
         *cythonize(

@@ -8,7 +8,6 @@ cimport numpy as np
 import numpy
 
 from cypool import plan
-from cypool.dispatch cimport Launch
 
 np.import_array()
 
@@ -19,16 +18,6 @@ cdef enum:
 cdef class Prepared:
     """All that follows from operator, opset, attributes, types and shapes."""
 
-    cdef object version
-    cdef tuple outputs  # type and shape of each
-    cdef bint single  # whether there is one of them
-    cdef np.npy_intp sizes[64]  # the shape of the first, as numpy's C interface takes it; numpy has no more axes
-    cdef int rank, type  # numpy's number of its type
-    cdef tuple left_out  # None for each input that the call does not name, if there is one
-    cdef Launch launch
-    cdef Py_ssize_t stated  # place of the input whose values are a shape, -1 where there is none
-    cdef dict by_shape  # what follows from these values as well
-
 
 cdef class Calls:
     """Runs calls, and caches what ``prepare`` derives from operator, opset, attributes, types and shapes.
@@ -36,9 +25,6 @@ cdef class Calls:
     ``prepare`` is given operator, opset, attributes, arrays and the number of outputs that are wanted, and returns a
     Signature and a Launch. It looks at what arrays hold in one case only: where an input is a shape.
     """
-
-    cdef object prepare
-    cdef dict cache
 
     def __init__(self, prepare):
         self.prepare = prepare
@@ -143,7 +129,7 @@ cdef tuple new(Prepared call):
     return (first, *[numpy.empty(shape, dtype.newbyteorder("=")) for dtype, shape in call.outputs[1:]])
 
 
-cdef inline int start(Prepared call, tuple arrays, tuple results, threads) except -1:
+cdef int start(Prepared call, tuple arrays, tuple results, threads) except -1:
     """Have the outputs computed; SpecValueError where an input holds a number that is not allowed there."""
     if not call.launch.go(arrays, results, threads):
         plan.check_values(call.version, arrays, results)

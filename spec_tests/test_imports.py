@@ -30,6 +30,7 @@ ALLOWED = {
     "cypool.info": {"dispatch", "cypool"},
     "cypool.calls": {"plan", "dispatch"},
     "cypool.ops": {"plan", "geometry", "dispatch", "calls"},
+    "cypool.ort": {"cypool", "errors", "spec", "ops", "calls", "ort"},
     "cypool.loading": {"errors"},
     "cypool.functions": {"loading"},
     "cypool.operators": {"ops", "plan"},
@@ -44,7 +45,7 @@ ALLOWED = {
 }
 
 # modules that import what a user or a table names, and nothing of cypool
-BY_NAME = {"cypool.conformance.runtimes.base", "cypool.conformance.runtimes.onnx_backend"}
+BY_NAME = {"cypool.conformance.runtimes.base", "cypool.conformance.runtimes.onnx_backend", "cypool.conformance.runtimes.onnxruntime_cypool"}
 
 IMPORT_CALL = re.compile(r"\b(?:import_module|__import__)\((.*)")
 LITERAL = re.compile(r"""f?"([^"{]*)(\{__name__\})?[^"]*"[,)]""")

@@ -92,7 +92,7 @@ def test_what_a_runtime_lacks_is_untold() -> None:
     assert {check.message for check in checks if check.verdict == UNTOLD} == {"not even that"}
 
 
-@pytest.mark.parametrize("name", ["cypool", "onnxruntime", "reference", "openvino", "tract"])
+@pytest.mark.parametrize("name", ["cypool", "onnxruntime", "onnxruntime+cypool", "reference", "openvino", "tract"])
 def test_the_adapters_that_are_built_in_are_right(name: str) -> None:
     checks = list(smoke(name))
     assert [check for check in checks if check.verdict == WRONG] == []

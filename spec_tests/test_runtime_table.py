@@ -54,14 +54,14 @@ def test_a_package_that_is_broken_is_named(site: Path) -> None:
 
 def test_names_are_told_to_who_names_another(site: Path) -> None:
     register(site, {"Sound": "fake_adapters:connect"})
-    assert table.find("nobody").install.endswith("name one of: cypool, onnxruntime, openvino, tract, reference, Sound")
+    assert table.find("nobody").install.endswith("name one of: cypool, onnxruntime, onnxruntime+cypool, openvino, tract, reference, Sound")
 
 
 def test_installed_are_those_built_in_that_can_be_imported_and_those_registered(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     register(site, {"Sound": "fake_adapters:connect"})
-    assert table.installed() == ("cypool", "onnxruntime", "openvino", "tract", "reference", "Sound")
+    assert table.installed() == ("cypool", "onnxruntime", "onnxruntime+cypool", "openvino", "tract", "reference", "Sound")
     monkeypatch.setitem(table.BUILT_IN, "tract", table.Entry("tract", "tract", "", "pip install tract", "no_such_module"))
-    assert table.installed() == ("cypool", "onnxruntime", "openvino", "reference", "Sound")
+    assert table.installed() == ("cypool", "onnxruntime", "onnxruntime+cypool", "openvino", "reference", "Sound")
 
 
 def test_finding_and_listing_import_no_runtime() -> None:

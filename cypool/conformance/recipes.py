@@ -30,11 +30,22 @@ _ORT = "import onnxruntime as ort", "session = ort.InferenceSession(model, provi
 _ORT_UNOPTIMIZED = """options = ort.SessionOptions()
 options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
 session = ort.InferenceSession(model, options, providers=[$target])"""
+_PLUGIN = (
+    "import onnxruntime as ort\nimport $module",
+    'session = ort.InferenceSession(model, $module.options(), disabled_optimizers=["ConstantFolding"])',
+)
+_PLUGIN_UNOPTIMIZED = """options = $module.options()
+options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+session = ort.InferenceSession(model, options)"""
 _ORT_VALUES = """
 def value(a):
     half = a.dtype == ml_dtypes.bfloat16
     return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(a.view(np.uint16), 16) if half else ort.OrtValue.ortvalue_from_numpy(a)
 values = session.run_with_ort_values($outputs, {name: value(array) for name, array in inputs.items()})"""
+_ORT_OUTPUTS = (
+    "[np.frombuffer(ctypes.string_at(v.data_ptr(), v._ortvalue.tensor_size_in_bytes()), t).reshape(v.shape()) "
+    "for v, t in zip(values, $dtypes)]"
+)
 _OPENVINO = (
     "import openvino as ov",
     'core = ov.Core()\ncompiled = core.compile_model(core.read_model(model), $target, {"INFERENCE_PRECISION_HINT": "f32"})',
@@ -42,12 +53,10 @@ _OPENVINO = (
 
 RECIPES = {
     "onnxruntime": Recipe(*_ORT, "session.run($outputs, inputs)", _ORT_UNOPTIMIZED),
-    "onnxruntime bfloat16": Recipe(
-        f"import ctypes\n{_ORT[0]}",
-        _ORT[1] + _ORT_VALUES,
-        "[np.frombuffer(ctypes.string_at(v.data_ptr(), v._ortvalue.tensor_size_in_bytes()), t).reshape(v.shape()) "
-        "for v, t in zip(values, $dtypes)]",
-        _ORT_UNOPTIMIZED + _ORT_VALUES,
+    "onnxruntime bfloat16": Recipe(f"import ctypes\n{_ORT[0]}", _ORT[1] + _ORT_VALUES, _ORT_OUTPUTS, _ORT_UNOPTIMIZED + _ORT_VALUES),
+    "onnxruntime_cypool": Recipe(*_PLUGIN, "session.run($outputs, inputs)", _PLUGIN_UNOPTIMIZED),
+    "onnxruntime_cypool bfloat16": Recipe(
+        f"import ctypes\n{_PLUGIN[0]}", _PLUGIN[1] + _ORT_VALUES, _ORT_OUTPUTS, _PLUGIN_UNOPTIMIZED + _ORT_VALUES
     ),
     "openvino": Recipe(*_OPENVINO, "[compiled(inputs)[name] for name in $outputs]"),
     "openvino bfloat16": Recipe(

@@ -63,10 +63,10 @@ def _from_ort(name: str, value: ort.OrtValue) -> Tensor:
 class OnnxRuntime:
     """Sessions of one execution provider, with the optimisations that users get by default."""
 
-    def __init__(self, provider: str) -> None:
-        """Sessions that run on this provider alone."""
+    def __init__(self, provider: str | None) -> None:
+        """Sessions that run on this provider alone; None: on those that the options name."""
         ort.set_default_logger_severity(SILENT)
-        self.providers = [provider]
+        self.providers = None if provider is None else [provider]
         self.as_by_default = _options()
         self.unoptimized = _options()
         self.unoptimized.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL

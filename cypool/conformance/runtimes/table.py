@@ -49,6 +49,7 @@ BUILT_IN = {
     for entry in (
         Entry("cypool", "onnx_backend", "cypool.backend", "pip install 'cypool[onnx]'", "cypool"),
         Entry("onnxruntime", "onnxruntime", "CPUExecutionProvider", "pip install onnxruntime", "onnxruntime"),
+        Entry("onnxruntime+cypool", "onnxruntime_cypool", "cypool.ort", "pip install 'cypool[onnx,ort]'", "onnxruntime"),
         Entry("openvino", "openvino", "CPU", "pip install openvino", "openvino"),
         Entry("tract", "tract", "", "pip install tract", "tract"),
         Entry("reference", "reference", "onnx.reference", "pip install onnx", "onnx"),
