@@ -64,6 +64,8 @@ def test_an_empty_window_gives_the_supremum_of_nothing_and_no_index():
     assert pool([1, 2, 3, 4], 2, "uint8", "nan", dilations=(5,), pads=(1, 1)) == ([0], [-1])
     assert pool([1, 2, 3, 4], 2, "float", "zero", dilations=(5,), pads=(1, 1)) == ([-INF], [0])
     assert pool([], 2, pads=(1, 1)) == ([-INF], [-1])
+    planes = max_pool(RAMP, kernel_shape=(2, 2), dilations=(9, 9), pads=(3, 3, 4, 3), reading="zero")[1]
+    assert planes.reshape(-1).tolist() == [0, 12]  # each channel's own first element
 
 
 def test_dropped_and_kept_windows():

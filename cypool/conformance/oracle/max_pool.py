@@ -47,8 +47,11 @@ def max_pool(
             places = list(itertools.product(*(axis[i].elements for axis, i in zip(axes, at, strict=True))))
             values = [elements[_row_major(place, sizes)] for place in places]
             y[plane + at], selected = largest(values, bounds(x.dtype), readings)
-            nothing = 0 if "zero" in readings else -1
-            indices[plane + at] = nothing if selected is None else _index(plane + places[selected], x.shape, storage_order, readings)
+            if selected is not None:
+                indices[plane + at] = _index(plane + places[selected], x.shape, storage_order, readings)
+            else:
+                first = (0,) * len(sizes)
+                indices[plane + at] = _index(plane + first, x.shape, storage_order, readings) if "zero" in readings else -1
     if storage_order and "transposed" in readings:
         indices = indices.transpose(0, 1, *reversed(range(2, x.ndim))).copy()
     return y, indices
@@ -87,7 +90,7 @@ READINGS = (
     # tract
     "at-least-one+never+lowest-start",
     # ONNX's reference
-    *("upper-pads+floor-lower", "upper-pads+floor-lower+negative", "upper-pads+floor-lower+only-first"),
+    *("upper-pads+floor-lower", "upper-pads+floor-lower+negative", "upper-pads+floor-lower+only-first", "negative+only-first"),
 )
 """The other readings that can be computed, by name, and several at once, as runtimes have them, their names joined by ``+``."""
 
