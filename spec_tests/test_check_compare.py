@@ -283,7 +283,37 @@ def test_of_several_faults_at_once_each_is_named() -> None:
     assert found.message.endswith("; known faults: mean, no-abs")
 
 
-def test_a_wrong_shape_is_held_against_no_fault() -> None:
+@pytest.fixture
+def several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readings at once: allowed ones give one element more than ON_SILENCE has, with a fault among them two more."""
+    answers = [(("another", "third"), (tensor(1.0, 2.0),)), (("another", "faulty"), (tensor(1.0, 2.0, 3.0),))]
+    monkeypatch.setattr(suspects, "answers", lambda case: iter(answers))
+
+
+@pytest.mark.usefixtures("several")
+def test_several_readings_that_the_text_allows_are_no_deviation_even_of_another_shape() -> None:
+    found = judge(ON_SILENCE, ok(tensor(1.0, 2.0)))
+    assert (found.verdict, found.reading) == ("reads it differently", "another+third")
+    assert found.readings == {"silence": ("another",), "elsewhere": ("third",)}
+
+
+@pytest.mark.usefixtures("several")
+def test_a_fault_beside_a_reading_that_the_text_allows_is_wrong_and_named_alone() -> None:
+    found = judge(ON_SILENCE, ok(tensor(1.0, 2.0, 3.0)))
+    assert (found.verdict, found.reading) == ("wrong shape", "another+faulty")
+    assert found.message == "Y has shape (1, 1, 3), expected (1, 1, 1); known fault: faulty"
+
+
+def test_only_readings_of_the_silences_that_a_case_turns_on_stand_beside_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = ("half-to-even+never", "exact+never", "never+float32")
+    monkeypatch.setattr(suspects.oracle, "combined", lambda version: joined)
+    version = spec.version("MaxRoiPool-22")
+    assert [names for names in suspects.suspects(version) if len(names) > 1] == [("never", "float32")]
+    assert ("half-to-even", "never") in suspects.suspects(version, {"half-to-even"})
+    assert ("exact", "never") not in suspects.suspects(version, {"half-to-even"})
+
+
+def test_a_wrong_shape_that_no_fault_has_is_held_against_none() -> None:
     asked = real("GlobalLpPool-2/float/7x7/p7/random")
     found = judge(asked, ok(Tensor.of("Y", asked.expected[0].array[..., 0])))
     assert (found.verdict, found.reading, found.readings) == ("wrong shape", "", {})

@@ -252,12 +252,16 @@ def _judge_outputs(case: Case, outputs: Sequence[Tensor], criterion: Criterion) 
     if followed and known[followed[0]]:
         return Judgement(READS_DIFFERENTLY, message, ulp, followed[0], readings, *place)
     faults: list[tuple[str, ...]] = [(name,) for name in followed]
-    if verdict == WRONG_VALUE and not faults:
+    if verdict in (WRONG_VALUE, WRONG_SHAPE) and not faults:
         faults = suspects.explaining(case, lambda answer: misfit(outputs, answer, criterion) is None)
         for names in faults:
             for ruling, own in suspects.rulings(case.version, names).items():
                 readings[ruling] = tuple(dict.fromkeys((*readings.get(ruling, ()), *own)))
-    return Judgement(verdict, named(message, faults), ulp, OR.join(JOIN.join(names) for names in faults), readings, *place)
+    for names in faults:
+        if all(known[name] for name in names):
+            return Judgement(READS_DIFFERENTLY, message, ulp, JOIN.join(names), readings, *place)
+    message = named(message, [[name for name in names if not known[name]] for names in faults])
+    return Judgement(verdict, message, ulp, OR.join(JOIN.join(names) for names in faults), readings, *place)
 
 
 def named(message: str, faults: Sequence[Sequence[str]]) -> str:
