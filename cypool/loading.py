@@ -1,7 +1,7 @@
 """Reads models, and refuses what is none, before anything looks for operators in them.
 
-Apart from the session because ONNX's evaluator takes models in one form alone: with a graph, data inside, and the default domain by its
-empty name.
+Apart from the session because ONNX's evaluator relies on it: on a graph whose values are all given, on data inside, and on the default
+domain by its empty name.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def load(source: Source) -> onnx.ModelProto:
     if model.graph.sparse_initializer:
         raise NotImplementedError(f"{name}: {model.graph.sparse_initializer[0].values.name} is a sparse initializer")
     _check_names(model.graph, frozenset(), name)
-    return canonical(model)
+    return model
 
 
 def _read(source: Source, name: str) -> onnx.ModelProto:

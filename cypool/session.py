@@ -17,13 +17,22 @@ DEFAULTS_SINCE = 4
 """The IR version from which on an initializer that is also an input is a default, and no constant."""
 
 
+PROVIDERS = "CypoolExecutionProvider", "CPUExecutionProvider"
+"""What of ONNX Runtime's providers this stands for."""
+
+
 class InferenceSession:
     """A loaded model, with the methods of ONNX Runtime's class of that name.
 
     Parameters
     ----------
-    model:
-        A ModelProto, its serialised bytes, or the path of a file.
+    path_or_bytes:
+        The path of a file, a model's serialised bytes, or a ModelProto.
+    sess_options, provider_options:
+        Ignored.
+    providers:
+        Names of ONNX Runtime's execution providers, by preference, or None. Those that are not of the CPU are passed over, as ONNX Runtime
+        does where they are not available; "CPUExecutionProvider" or "CypoolExecutionProvider" has to be one.
 
     Raises
     ------
@@ -48,10 +57,19 @@ class InferenceSession:
     [NodeArg(name='x', type='tensor(float)', shape=['N', 1, 2])]
     """
 
-    def __init__(self, model: Source) -> None:
+    def __init__(
+        self,
+        path_or_bytes: Source,
+        sess_options: Any = None,
+        providers: Sequence[str | tuple[str, Mapping[str, Any]]] | None = None,
+        provider_options: Any = None,
+    ) -> None:
         """Load the model."""
-        self._name = name_of(model)
-        loaded = load(model)
+        names = [provider if isinstance(provider, str) else provider[0] for provider in providers or PROVIDERS]
+        if not set(names) & set(PROVIDERS):
+            raise SpecValueError(f"providers are {', '.join(names)}, expected {' or '.join(PROVIDERS)} among them")
+        self._name = name_of(path_or_bytes)
+        loaded = load(path_or_bytes)
         graph = loaded.graph
         initial = {tensor.name for tensor in graph.initializer}
         defaulted = initial if loaded.ir_version >= DEFAULTS_SINCE else set()
@@ -77,6 +95,10 @@ class InferenceSession:
     def get_outputs(self) -> list[NodeArg]:
         """Return what the model gives, in its order."""
         return list(self._outputs)
+
+    def get_providers(self) -> list[str]:
+        """Return what runs the nodes, in ONNX Runtime's words: cypool's kernels, and the reference evaluator on the CPU."""
+        return list(PROVIDERS)
 
     @overload
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> list[Any]: ...

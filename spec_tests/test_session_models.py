@@ -14,6 +14,7 @@ from foreign import Bfloat16OfTorch, ByDLPack
 from onnx import TensorProto, helper
 
 import cypool
+import cypool.session
 from cypool.session import InferenceSession, Session
 
 NORM = '<ir_version: 8, opset_import: ["" : 18]> g (float[N, 1, 2] x) => (float[N, 1, 1] y) { y = GlobalLpPool <p = 1> (x) }'
@@ -111,6 +112,30 @@ def test_inputs_and_outputs_read_as_onnx_runtimes_do() -> None:
         for method in ("get_inputs", "get_outputs", "get_overridable_initializers"):
             expected = [(argument.name, argument.type, argument.shape) for argument in getattr(theirs, method)()]
             assert [(argument.name, argument.type, argument.shape) for argument in getattr(ours, method)()] == expected
+
+
+def test_it_is_called_as_onnx_runtimes_class_is(tmp_path) -> None:
+    """With the same arguments, the same answers; a provider that is not there is passed over, all of them are an error."""
+    model = parsed(ADD)
+    path = tmp_path / "add.onnx"
+    onnx.save(model, path)
+    feed = {"a": np.ones((3, 2), np.float32), "b": np.ones((3, 2), np.float32)}
+    for module in (onnxruntime, cypool.session):
+        options = onnxruntime.SessionOptions()
+        session = module.InferenceSession(str(path), sess_options=options, providers=["CPUExecutionProvider"])
+        (y,) = session.run(["y"], feed, None)
+        assert y.tolist() == [[2, 2]] * 3
+        (y,) = session.run(output_names=None, input_feed=feed, run_options=None)
+        assert y.tolist() == [[2, 2]] * 3
+        assert "CPUExecutionProvider" in session.get_providers()
+    assert (
+        InferenceSession(path, providers=[("CUDAExecutionProvider", {"device_id": 0}), "CPUExecutionProvider"]).run(None, feed)[0].sum()
+        == 12
+    )
+    with pytest.raises(
+        cypool.SpecValueError, match="providers are CUDAExecutionProvider, expected CypoolExecutionProvider or CPUExecutionProvider"
+    ):
+        InferenceSession(path, providers=["CUDAExecutionProvider"])
 
 
 def test_the_repr_tells_inputs_and_outputs() -> None:
