@@ -8,7 +8,7 @@ import os
 import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 import ml_dtypes
@@ -16,6 +16,8 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
+from cypool.cli import codes
+from cypool.cli.output import not_written
 from cypool.errors import SpecError
 from cypool.session import InferenceSession
 
@@ -24,9 +26,12 @@ MAGIC = b"\x93NUMPY"
 
 
 class Failure(click.ClickException):
-    """What can't be done; 1 is the code of another thing, a runtime that deviates."""
+    """A model or an input that doesn't fit."""
 
-    exit_code = 2
+    exit_code = codes.WRONG_USAGE
+
+
+EXIT = codes.told("all outputs are written", {codes.WRONG_USAGE: "wrong usage, a model or an input that doesn't fit"})
 
 
 def _feeds(values: Iterable[str]) -> dict[str, np.ndarray[Any, Any]]:
@@ -72,6 +77,14 @@ def _named(array: np.ndarray[Any, Any], type: str | None) -> np.ndarray[Any, Any
     return array.view(ml_dtypes.bfloat16) if unnamed and type == "tensor(bfloat16)" else array
 
 
+class Writer:
+    """A file that numpy knows nothing of: where it writes by itself, its error doesn't say whether the disk is full."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Keep the file."""
+        self.write = file.write
+
+
 def _write_all(files: dict[Path, np.ndarray[Any, Any]]) -> None:
     """Write all files or none; they take their names once all are complete."""
     for path in files:
@@ -81,7 +94,7 @@ def _write_all(files: dict[Path, np.ndarray[Any, Any]]) -> None:
     try:
         for path, array in files.items():
             with temporaries[path].open("xb") as file:
-                np.save(file, array.astype(str) if array.dtype == object else array, allow_pickle=False)
+                np.save(Writer(file), array.astype(str) if array.dtype == object else array, allow_pickle=False)
         for path, temporary in temporaries.items():
             temporary.replace(path)
     finally:
@@ -90,7 +103,7 @@ def _write_all(files: dict[Path, np.ndarray[Any, Any]]) -> None:
                 temporary.unlink()
 
 
-@click.command()
+@click.command(epilog=EXIT)
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--input", "inputs", multiple=True, metavar="NAME=FILE", help="An input of the model, .npy or a TensorProto in .pb; repeat for each."
@@ -105,7 +118,7 @@ def _write_all(files: dict[Path, np.ndarray[Any, Any]]) -> None:
 def command(model: Path, inputs: Sequence[str], output_dir: Path) -> None:
     """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX's reference evaluator.
 
-    Exit code 0: all outputs are written; 2: none is, and standard error says why.
+    All outputs are written, or none.
     """
     feeds = _feeds(inputs)
     try:
@@ -127,6 +140,6 @@ def command(model: Path, inputs: Sequence[str], output_dir: Path) -> None:
         output_dir.mkdir(parents=True, exist_ok=True)
         _write_all(files)
     except OSError as error:
-        raise Failure(f"{output_dir}: {error.strerror or error}") from None
+        raise not_written(output_dir, error) from None
     for path, array in files.items():
         click.echo(f"{path}: {array.dtype.name}{list(array.shape)}")
