@@ -69,7 +69,7 @@ def test_every_element_goes_to_its_place_and_the_last_one_wins(type, planes, cou
 def test_the_first_index_outside_is_named_and_nothing_written(name, type, threads, bad):
     x = np.arange(24, dtype=WORDS[type])
     for first in (0, 5, 23):
-        index = np.arange(24, dtype=np.int64)
+        index = np.add.outer(20 * np.arange(3), np.arange(8)).ravel()  # each in its plane
         index[first] = bad
         index[23] = bad
         done, y = call(MODULES[name], type, x, index, 60, 3, threads)
