@@ -5,11 +5,14 @@ The maximum is that of ordinals. So it does not depend on the order of elements,
 settled. Positions go by the order of the numbers, in which both zeros are equal: the first of equal maxima counts.
 """
 
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from .floats cimport bfloat16, float16
-from .windows cimport AXES, axis, inside, sound, span
+from .maxima cimport maxima, of_bfloat16, of_double, of_float, of_float16, of_int8, of_uint8
+from .transpose cimport transpose
+from .windows cimport AXES, axis, inside, sound, span, start_of
 
 ctypedef signed char int8
 ctypedef unsigned char uint8
@@ -24,6 +27,9 @@ ctypedef fused pooled:
 
 # The planes and their windows. Plane (n, c) starts at base + n * stride_n + c * stride_c. All strides in elements.
 cdef struct pooling:
+    const char* x
+    const char* end  # of the last element
+    const maxima* loops
     Py_ssize_t images
     Py_ssize_t channels
     Py_ssize_t stride_n
@@ -34,6 +40,24 @@ cdef struct pooling:
     Py_ssize_t rows  # of windows in a plane: those along all axes but the last
     Py_ssize_t plane  # elements of one
     Py_ssize_t steps[AXES]  # by how much the index of an element grows along each axis
+
+
+include "windows_max.pxi"
+
+
+cdef inline const maxima* loops_of(const pooled* unused) noexcept nogil:
+    if pooled is float16:
+        return &of_float16
+    elif pooled is bfloat16:
+        return &of_bfloat16
+    elif pooled is float:
+        return &of_float
+    elif pooled is double:
+        return &of_double
+    elif pooled is int8:
+        return &of_int8
+    else:
+        return &of_uint8
 
 
 cdef inline long long exchanged(long long bits, Py_ssize_t size) noexcept nogil:
@@ -107,7 +131,7 @@ cdef void one_window(
     """The maximum of one window of the plane at x, and its index unless that is NULL; ``base`` is the index of the first element."""
     cdef Py_ssize_t tap[AXES]
     cdef Py_ssize_t last = of.ndim - 1, i, k, offset = 0, place = 0
-    cdef Py_ssize_t stride = of.axes[last].dilation * of.strides[last], step = of.axes[last].dilation * of.steps[last]
+    cdef Py_ssize_t stride = apart(of, last), step = min(of.axes[last].dilation, of.axes[last].size) * of.steps[last]
     cdef long long most = lowest(x), leading = 0, current
     cdef Py_ssize_t found = -1
     for i in range(of.ndim):
@@ -132,12 +156,12 @@ cdef void one_window(
         i = last - 1
         while i >= 0:
             tap[i] += 1
-            offset += of.axes[i].dilation * of.strides[i]
-            place += of.axes[i].dilation * of.steps[i]
+            offset += apart(of, i)
+            place += min(of.axes[i].dilation, of.axes[i].size) * of.steps[i]
             if tap[i] < spans[i].taps:
                 break
-            offset -= tap[i] * of.axes[i].dilation * of.strides[i]
-            place -= tap[i] * of.axes[i].dilation * of.steps[i]
+            offset -= tap[i] * apart(of, i)
+            place -= tap[i] * min(of.axes[i].dilation, of.axes[i].size) * of.steps[i]
             tap[i] = 0
             i -= 1
         if i < 0:
@@ -161,7 +185,7 @@ cdef void one_row(const pooled* x, const pooling* of, Py_ssize_t row, pooled* y,
         one_window(x, of, spans, <long long>plane * of.plane, y + out + o, NULL if indices == NULL else indices + out + o)
 
 
-cdef void maxima(const pooled* x, const pooling* of, pooled* y, long long* indices, int threads) noexcept nogil:
+cdef void values_and_indices(const pooled* x, const pooling* of, pooled* y, long long* indices, int threads) noexcept nogil:
     """All windows of all planes. Threads share out rows of windows."""
     cdef Py_ssize_t rows = of.images * of.channels * of.rows, row
     if threads == 1:  # without OpenMP, whose preparations cost more than a small call
@@ -199,6 +223,14 @@ cdef Py_ssize_t prepare(
     expected = of.images * of.channels * of.rows * of.axes[of.ndim - 1].count
     if outputs != expected:
         raise ValueError("window_max: an output of another size")
+    if expected > 0:
+        of.loops = loops_of(&x[0, 0])
+        of.x = <const char*>&x[0, 0]
+        of.end = of.x + sizeof(pooled) * (
+            1 + max(<Py_ssize_t>0, (of.images - 1) * of.stride_n) + max(0, (of.channels - 1) * of.stride_c)
+        )
+        for i in range(of.ndim):
+            of.end += sizeof(pooled) * max(0, (of.axes[i].size - 1) * of.strides[i])
     return expected
 
 
@@ -211,7 +243,7 @@ def window_max(const pooled[:, :] x, const Py_ssize_t[::1] strides, const Py_ssi
     cdef pooling of
     if prepare(x, strides, axes, y.shape[0], False, threads, &of) > 0:
         with nogil:
-            maxima(&x[0, 0], &of, &y[0], NULL, threads)
+            values(&of, <char*>&y[0], threads)
 
 
 def window_max_indices(
@@ -228,4 +260,4 @@ def window_max_indices(
         raise ValueError("window_max_indices: as many indices as windows")
     if prepare(x, strides, axes, y.shape[0], column_major, threads, &of) > 0:
         with nogil:
-            maxima(&x[0, 0], &of, &y[0], &indices[0], threads)
+            values_and_indices(&x[0, 0], &of, &y[0], &indices[0], threads)
