@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cypool.plan import Signature
 from cypool.spec.model import snake
+from cypool.spec.windows import Axis, whole
 
 
 class Work(NamedTuple):
@@ -33,3 +34,15 @@ def global_lp_pool(call: Signature) -> Work:
 def max_roi_pool(call: Signature) -> Work:
     """The windows are the bins of each region of interest, a row of the second array."""
     return Work("box_max", (call.attributes["spatial_scale"], call.attributes["pooled_shape"]))
+
+
+def global_max_pool(call: Signature) -> Work:
+    """The window is the plane."""
+    return Work("window_max", (_planes(call), False))
+
+
+def _planes(call: Signature) -> tuple[Axis, ...]:
+    """One window that has all of a plane; a plane without axes is a row of one element."""
+    (form, *_) = call.inputs
+    assert form is not None
+    return tuple(whole(size) for size in form[1][2:]) or (whole(1),)

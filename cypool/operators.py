@@ -56,6 +56,40 @@ def global_lp_pool(
     return call("GlobalLpPool", (X,), ("p", p), opset, None, out, threads)[0]
 
 
+def global_max_pool(X: Any, *, opset: int | None = None, out: Array | None = None, threads: int | None = None) -> Array:
+    """Return the largest element of every channel, to the bit.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on) bfloat16.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Shape (N, C, 1, ..., 1) of X's rank and type. A channel without elements gives -inf, one with a NaN NaN.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``.
+
+    Notes
+    -----
+    ONNX operator GlobalMaxPool, versions 1 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> cypool.global_max_pool(np.array([[[3.0, -4.0], [-1.0, np.nan]]]))
+    array([[[ 3.],
+            [nan]]])
+    """
+    return call("GlobalMaxPool", (X,), (), opset, None, out, threads)[0]
+
+
 def max_roi_pool(
     X: Any,
     rois: Any,
