@@ -41,6 +41,11 @@ def global_max_pool(call: Signature) -> Work:
     return Work("window_max", (_planes(call), False))
 
 
+def max_pool(call: Signature) -> Work:
+    """The windows are those that the attributes make. Only Indices depend on the storage order."""
+    return Work("window_max", (call.axes, bool(call.attributes.get("storage_order", 0))))
+
+
 def _planes(call: Signature) -> tuple[Axis, ...]:
     """One window that has all of a plane; a plane without axes is a row of one element."""
     (form, *_) = call.inputs

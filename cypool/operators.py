@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from cypool.ops import call
 from cypool.plan import Array
@@ -88,6 +88,133 @@ def global_max_pool(X: Any, *, opset: int | None = None, out: Array | None = Non
             [nan]]])
     """
     return call("GlobalMaxPool", (X,), (), opset, None, out, threads)[0]
+
+
+@overload
+def max_pool(
+    X: Any,
+    kernel_shape: Sequence[int],
+    *,
+    strides: Sequence[int] | None = ...,
+    pads: Sequence[int] | None = ...,
+    auto_pad: str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    ceil_mode: int | None = ...,
+    storage_order: int | None = ...,
+    return_indices: Literal[False] = ...,
+    opset: int | None = ...,
+    out: Array | None = ...,
+    threads: int | None = ...,
+) -> Array: ...
+@overload
+def max_pool(
+    X: Any,
+    kernel_shape: Sequence[int],
+    *,
+    strides: Sequence[int] | None = ...,
+    pads: Sequence[int] | None = ...,
+    auto_pad: str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    ceil_mode: int | None = ...,
+    storage_order: int | None = ...,
+    return_indices: Literal[True],
+    opset: int | None = ...,
+    out: tuple[Array, Array] | None = ...,
+    threads: int | None = ...,
+) -> tuple[Array, Array]: ...
+@overload
+def max_pool(
+    X: Any,
+    kernel_shape: Sequence[int],
+    *,
+    strides: Sequence[int] | None = ...,
+    pads: Sequence[int] | None = ...,
+    auto_pad: str | None = ...,
+    dilations: Sequence[int] | None = ...,
+    ceil_mode: int | None = ...,
+    storage_order: int | None = ...,
+    return_indices: bool,
+    opset: int | None = ...,
+    out: Array | tuple[Array, Array] | None = ...,
+    threads: int | None = ...,
+) -> Array | tuple[Array, Array]: ...
+def max_pool(
+    X: Any,
+    kernel_shape: Sequence[int],
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str | None = None,
+    dilations: Sequence[int] | None = None,
+    ceil_mode: int | None = None,
+    storage_order: int | None = None,
+    return_indices: bool = False,
+    opset: int | None = None,
+    out: Array | tuple[Array, Array] | None = None,
+    threads: int | None = None,
+) -> Array | tuple[Array, ...]:
+    """Return the largest element of every window, to the bit, and where it stands if that is asked for.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32 or float64; from version 12 on int8 and uint8; from
+        version 22 on bfloat16.
+    kernel_shape:
+        How many elements a window has along each spatial axis, n integers >= 1.
+    strides:
+        How far apart windows are, n integers >= 1. None is 1 along each axis.
+    pads:
+        How many positions are added before each axis, then how many after each, 2 n integers >= 0. None is no padding.
+    auto_pad:
+        NOTSET: ``pads`` decide. VALID: no padding. SAME_UPPER, SAME_LOWER: as much as ceil(D / stride) windows need, an
+        odd one after or before. None is NOTSET.
+    dilations:
+        How far apart the elements of a window are, n integers >= 1. From version 10 on. None is 1 along each axis.
+    ceil_mode:
+        1: a window that goes beyond the padded input counts, if it starts in the input or in the padding before. From
+        version 10 on. None is 0.
+    storage_order:
+        Whether Indices count rows (0) or columns (1) first within a plane. From version 8 on. None is 0.
+    return_indices:
+        Whether to return Indices too. From version 8 on.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array, or tuple of two arrays
+        Y, shape (N, C, O1, ..., On) of X's type. A window without elements gives -inf, or the lowest integer; one with a
+        NaN NaN. Indices, int64 of the same shape: the place of the first maximum in the flattened X, -1 for a window
+        without elements.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``.
+
+    Notes
+    -----
+    ONNX operator MaxPool, versions 1, 8, 10, 11, 12 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> x = np.array([[[[1, 5, 2], [4, 3, 9], [8, 7, 6]]]], np.float32)
+    >>> cypool.max_pool(x, (2, 2))
+    array([[[[5., 9.],
+             [8., 9.]]]], dtype=float32)
+    >>> y, indices = cypool.max_pool(x, (2, 2), strides=(2, 2), pads=(0, 0, 1, 1), return_indices=True)
+    >>> indices
+    array([[[[1, 5],
+             [6, 8]]]])
+    """
+    attributes = (
+        *("kernel_shape", kernel_shape, "strides", strides, "pads", pads, "auto_pad", auto_pad),
+        *("dilations", dilations, "ceil_mode", ceil_mode, "storage_order", storage_order),
+    )
+    outputs = call("MaxPool", (X,), attributes, opset, 2 if return_indices else 1, out, threads)
+    return outputs if return_indices else outputs[0]
 
 
 def max_roi_pool(
