@@ -101,3 +101,16 @@ cdef inline scaled rounded_sum(accumulator* sum) noexcept nogil:
     result.lo = -parts.lo if negative else parts.lo
     result.exponent = 32 * (high - 1) - 1074 - shift
     return result
+
+
+cdef inline double quotient(double hi, double lo, double count) noexcept nogil:
+    """Return (hi + lo) / count, rounded once but for 2^-100 of it.
+
+    It is the quotient of hi and what that lacks. Its product with a count below 2^26 is taken in two parts
+    that are exact."""
+    cdef double_bits upper
+    cdef double lower, q = hi / count
+    upper.value = q
+    upper.bits &= ~<unsigned long long>0x7ffffff
+    lower = q - upper.value
+    return q + (((hi - upper.value * count) - lower * count) + lo) / count

@@ -26,5 +26,5 @@ VARIANTS = (
 )
 """From the plainest to the fastest."""
 
-KERNELS = ("lp", "bins", "box_max", "window_max", "scatter", "window_mean", "window_lp", "cpu")
+KERNELS = ("lp", "bins", "box_max", "window_max", "scatter", "window_mean", "window_lp", "bilinear", "cpu")
 """The modules that every build has."""

@@ -10,8 +10,8 @@ from cython.parallel cimport prange
 from libc.math cimport INFINITY, NAN, fabs, isfinite, ldexp
 from libc.stdlib cimport free, malloc
 
-from .exact cimport accumulate_exactly, accumulator, clear, rounded_sum, scaled
-from .floats cimport double_bits, element, float16, signed_value, store_signed
+from .exact cimport accumulate_exactly, accumulator, clear, quotient, rounded_sum, scaled
+from .floats cimport element, float16, signed_value, store_signed
 from .powers cimport pair, two_sum
 from .windows cimport AXES, axis, inside, padded_taps, sound, span, start_of
 
@@ -55,19 +55,6 @@ cdef struct extremes:
     double most  # finite magnitude
     bint negative
     bint positive
-
-
-cdef inline double quotient(double hi, double lo, double count) noexcept nogil:
-    """Return (hi + lo) / count, rounded once but for 2^-100 of it.
-
-    It is the quotient of hi and what that lacks. Its product with a count below 2^26 is taken in two parts
-    that are exact."""
-    cdef double_bits upper
-    cdef double lower, q = hi / count
-    upper.value = q
-    upper.bits &= ~<unsigned long long>0x7ffffff
-    lower = q - upper.value
-    return q + (((hi - upper.value * count) - lower * count) + lo) / count
 
 
 cdef inline bint sign_of(double x) noexcept nogil:
