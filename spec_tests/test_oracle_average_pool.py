@@ -141,6 +141,18 @@ def test_places_follow_the_windows():
     assert pool(range(1, 10), 1, strides=(3,), auto_pad="SAME_UPPER", reading="negative-toward-zero") == [2, 5, 8]
 
 
+def test_faults_of_shapes_and_divisors_add_up():
+    beyond = {"strides": (2,), "count_include_pad": 1}
+    assert pool([1, 2, 3], 4, **beyond) == [] and pool([1, 2, 3], 4, **beyond, reading="toward-zero") == [2]
+    assert pool([1, 2, 3], 4, **beyond, reading="toward-zero+overhang-counted") == [1.5]
+    dilated = {"strides": (3,), "dilations": (3,), "auto_pad": "SAME_UPPER"}
+    assert pool(RAMP, 2, **dilated) == [2.5, 4]
+    assert pool(RAMP, 2, **dilated, reading="undilated-pads") == [2.5]
+    assert pool([1, 2, 3, 4, 5, 6], 1, strides=(4,), dilations=(2,), auto_pad="SAME_UPPER", reading="undilated-pads") == [1, 5]
+    cropped = pool([1, 2, 3, 4, 5, 6, 7, 8], 1, strides=(4,), auto_pad="SAME_UPPER", reading="undilated-pads+negative-toward-zero")
+    assert cropped == [2, 6]
+
+
 def test_shapes_of_nothing():
     for shape in ((0, 2, 4), (2, 0, 4)):
         assert average_pool(np.zeros(shape), kernel_shape=(3,))[0].shape == (*shape[:2], 2)

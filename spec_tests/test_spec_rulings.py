@@ -1,8 +1,11 @@
 """The rulings: which silences are ruled on, by which names cases and reports know their readings, and figures that the texts state."""
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from cypool import spec
 
@@ -46,6 +49,21 @@ def test_ids_and_readings_stay_what_reports_know_them_by() -> None:
         for version in later:
             found = {ruling.id: [reading.name for reading in ruling.readings] for ruling in version.rulings}
             assert found == {id: readings for id, readings in rulings.items() if id != "output-rank"}, version.name
+
+
+FAMILY = json.loads(Path(__file__).with_name("data").joinpath("rulings_family.json").read_text())
+"""Of each other operator: the id of every ruling, the versions that it holds for, and its readings."""
+
+
+@pytest.mark.parametrize("op", sorted(set(FAMILY) & set(spec.operators())))
+def test_ids_and_readings_of_the_family_stay_too(op: str) -> None:
+    for version in spec.operator(op).versions:
+        found = {ruling.id: [reading.name for reading in ruling.readings] for ruling in version.rulings}
+        assert found == {id: readings for id, versions, readings in FAMILY[op] if version.since_version in versions}, version.name
+
+
+def test_every_operator_has_its_ids_written_down() -> None:
+    assert set(spec.operators()) <= {*RULINGS, *FAMILY}
 
 
 def test_only_readings_of_a_true_silence_are_legitimate() -> None:

@@ -96,6 +96,7 @@ READINGS = (
     *("zero", "naive", "narrow", "overhang-counted", "padding-counted", "nan-dropped", "unreached-zero"),
     # ONNX Runtime
     *("undilated-pads+naive", "undilated-pads+zero", "toward-zero+naive", "negative-toward-zero+naive", "zero+naive"),
+    *("undilated-pads+negative-toward-zero", "toward-zero+overhang-counted"),
     # OpenVINO
     "overhang-counted+naive",
     # tract

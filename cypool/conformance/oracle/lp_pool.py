@@ -74,7 +74,7 @@ READINGS = (
     *(name for name in windows.READINGS if name not in ("ceil-again", "upper-pads", "floor-lower", "at-least-one")),  # not of norms
     *(*FOLDS, "no-abs+naive", "rescaled", "nan-dropped", "unreached-zero"),
     # ONNX Runtime
-    *("undilated-pads+naive", "toward-zero+naive", "negative-toward-zero+naive"),
+    *("undilated-pads+naive", "toward-zero+naive", "negative-toward-zero+naive", "undilated-pads+negative-toward-zero"),
     # OpenVINO
     "ceil-applies+rescaled",
 )

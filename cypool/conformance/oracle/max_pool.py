@@ -83,10 +83,12 @@ READINGS = (
     *("last-nan", "per-plane", "whole-column-major", "transposed"),
     # ONNX Runtime
     *("never+lowest-start", "only-first+lowest-finite", "undilated-pads+never+lowest-start", "undilated-pads+only-first"),
+    *("undilated-pads+negative", "negative+never+lowest-start"),
     # OpenVINO
     *("kept+lowest-finite", "kept+zero", "kept+lowest-finite+zero", "kept+ceil-applies", "kept+ceil-applies+lowest-finite"),
     *("ceil-again+lowest-start", "never+zero", "never+lowest-start+zero", "kept+never+lowest-start"),
     *("lowest-finite+zero", "transposed+zero", "transposed+never+lowest-start+zero"),
+    *("ceil-again+lowest-start+zero", "ceil-again+lowest-start+transposed+zero", "kept+lowest-finite+transposed+zero"),
     # tract
     "at-least-one+never+lowest-start",
     # ONNX's reference
