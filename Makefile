@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GATES ?= cypool
+ORT_VERSIONS ?= 1.24.4 1.27.0 newest
 OLDEST := arrays backend calls check_cli command_run export_tensors reference report_junit report_terminal session_functions session_models
 KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/ort/*.pyx cypool/ort/*.h cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: check test test-debug test-oldest lint format docs manifest bench bench-guard clean
+.PHONY: check test test-debug test-oldest test-ort-versions lint format docs manifest bench bench-guard clean
 
 check: .venv/check.stamp  ## build cypool and hold it, and every other runtime that is installed, to the standard; GATES decide
 	$(BIN)/cypool check --installed --expect shipped $(addprefix --gate ,$(GATES))
@@ -20,6 +21,9 @@ test-debug: .venv/test.stamp  ## the matrix on kernels built with bounds checks 
 
 test-oldest: .venv/oldest.stamp  ## what stands on other packages, on the oldest of each that pyproject.toml allows; wants Python 3.11 or 3.12
 	PYTHONPATH=$(CURDIR) .venv/oldest/bin/python -m pytest -q -n 2 $(addprefix spec_tests/test_,$(addsuffix .py,$(OLDEST)))
+
+test-ort-versions: .venv/test.stamp  ## the plug-in in versions of ONNX Runtime old and new, each in an environment of its own
+	PYTHONPATH=spec_tests $(BIN)/python spec_tests/ort_work.py $(ORT_VERSIONS)
 
 lint: .venv/lint.stamp  ## style, types, Cython
 	$(BIN)/ruff check .

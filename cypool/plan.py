@@ -236,6 +236,11 @@ def _shape_in(version: Version, array: Array | None) -> tuple[int, ...]:
 # --- attributes --------------------------------------------------------------------------------------------------------------------------
 
 
+def check_attributes(version: Version, given: Mapping[str, Any]) -> None:
+    """Raise what is wrong with attributes whatever the inputs are: a limit that does not hold, one that is missing."""
+    _attributes(version, given, None)
+
+
 def _attributes(version: Version, given: Mapping[str, Any], spatial: int | None) -> dict[str, Any]:
     """Return values for all attributes of the version; ``spatial`` is how many dimensions the star of the inputs has."""
     for name in given:

@@ -44,9 +44,14 @@ def norm(opset=22, type="float", **attributes):
     return model([helper.make_node("GlobalLpPool", ["x"], ["y"], **attributes)], {"x": type}, {"y": type}, opset)
 
 
-def rois(opset=22, type="float"):
+def rois(opset=22, type="float", pooled_shape=(2, 2)):
     """A model of one MaxRoiPool."""
-    node = helper.make_node("MaxRoiPool", ["x", "rois"], ["y"], pooled_shape=[2, 2])
+    node = helper.make_node(
+        "MaxRoiPool",
+        ["x", "rois"],
+        ["y"],
+    )
+    node.attribute.append(helper.make_attribute("pooled_shape", list(pooled_shape), attr_type=onnx.AttributeProto.INTS))
     return model([node], {"x": type, "rois": type}, {"y": type}, opset)
 
 

@@ -30,7 +30,7 @@ ALLOWED = {
     "cypool.info": {"dispatch", "cypool"},
     "cypool.calls": {"plan", "dispatch"},
     "cypool.ops": {"plan", "geometry", "dispatch", "calls"},
-    "cypool.ort": {"cypool", "errors", "spec", "ops", "calls", "ort"},
+    "cypool.ort": {"cypool", "errors", "spec", "plan", "ops", "calls", "ort"},
     "cypool.loading": {"errors"},
     "cypool.functions": {"loading"},
     "cypool.operators": {"ops", "plan"},
@@ -41,7 +41,7 @@ ALLOWED = {
     "cypool.pages": {"spec", "conformance.oracle", "conformance.tensors"},
     "cypool.conformance": {"cypool", "errors", "spec", "conformance"},
     "cypool.conformance.oracle": {"spec.model", "conformance.oracle", "conformance.tensors"},
-    "cypool.cli": {"cypool", "errors", "spec", "conformance", "session", "info", "cli"},
+    "cypool.cli": {"cypool", "errors", "spec", "conformance", "session", "info", "ort", "cli"},
 }
 
 # modules that import what a user or a table names, and nothing of cypool

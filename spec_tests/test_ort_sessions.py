@@ -130,12 +130,26 @@ def test_wrong_options_by_name_are_no_silent_fallback(option, words, capfd):
         (rois(), {"x": IMAGE, "rois": ROIS + 7}, "MaxRoiPool-22: rois[0, 0] is 7.0, expected an integer from 0 to 0"),
         (norm(), {"x": X[0, 0, 0]}, "GlobalLpPool-22: X has shape (7,)"),
         (norm(2), {"x": X[0, 0, 0]}, "GlobalLpPool-2: X has shape (7,)"),
-        (norm(p=0), {"x": X}, "GlobalLpPool-22: p is 0, expected an integer >= 1"),
     ],
 )
 def test_an_error_has_cypool_s_own_words(made, feeds, words):
     with pytest.raises(Exception, match="INVALID_ARGUMENT") as caught:
         session(made).run(None, feeds)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (norm(p=0), "GlobalLpPool-22: p is 0, expected an integer >= 1"),
+        (norm(1, p=-1.5), "GlobalLpPool-1: p is -1.5, expected a number > 0"),
+        (rois(pooled_shape=[2]), "MaxRoiPool-22: pooled_shape is (2,), expected 2 integers, each >= 1"),
+        (rois(pooled_shape=[]), "MaxRoiPool-22: pooled_shape is (), expected 2 integers, each >= 1"),
+    ],
+)
+def test_an_attribute_is_refused_when_the_session_is_made(made, words):
+    with pytest.raises(Exception, match="INVALID_ARGUMENT") as caught:
+        session(made)
     assert words in str(caught.value)
 
 

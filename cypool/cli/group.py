@@ -22,6 +22,7 @@ from cypool.errors import SpecError
 COMMANDS = {
     "info": "Show version, kernel builds, threads and CPU.",
     "run": "Run an ONNX model of pooling operators.",
+    "explain": "Tell which node of a model runs where in ONNX Runtime.",
     "spec": "Show what the standard says of an operator version.",
     "cases": "Show the conformance cases, or write them as files.",
     "check": "Hold ONNX runtimes to the standard.",

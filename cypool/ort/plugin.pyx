@@ -13,7 +13,7 @@ from libc.stdlib cimport abort, free, malloc
 import numpy
 
 import cypool
-from cypool import ops
+from cypool import ops, plan
 from cypool.calls cimport Calls, Prepared, start
 from cypool.errors import SpecError, SpecValueError
 from cypool.ort import settings
@@ -297,6 +297,7 @@ cdef class Offer:
         cdef list named = []
         for attribute in self.version.attributes:
             named += attribute.name, read_attribute(info, attribute.name.encode(), attribute.type)
+        plan.check_attributes(self.version, dict(zip(named[::2], named[1::2], strict=True)))
         node.op, node.opset, node.threads = self.version.op, self.version.since_version, self.threads
         node.attributes = tuple(named)
         cdef Kernel* kernel = <Kernel*>malloc(sizeof(Kernel))
