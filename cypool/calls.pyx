@@ -131,9 +131,9 @@ cdef tuple new(Prepared call):
 
 cdef int start(Prepared call, tuple arrays, tuple results, threads) except -1:
     """Have the outputs computed; SpecValueError where an input holds a number that is not allowed there."""
-    if not call.launch.go(arrays, results, threads):
-        plan.check_values(call.version, arrays, results)
-        raise AssertionError(f"{call.version.name}: a kernel refused what the version allows")
+    cdef Py_ssize_t refused = call.launch.go(arrays, results, threads)
+    if refused >= 0:
+        plan.refuse(call.version, arrays, results, refused)
     return 0
 
 

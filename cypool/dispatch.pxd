@@ -5,6 +5,6 @@ cdef class Launch:
     cdef tuple shape, views
     cdef double work
 
-    cdef bint go(self, tuple arrays, tuple outputs, threads) except -1
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1
+    cdef Py_ssize_t go(self, tuple arrays, tuple outputs, threads) except -2
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2
     cdef object readable(self, x)

@@ -214,25 +214,27 @@ cdef class Launch:
         """``go``, for Python."""
         return self.go(arrays, outputs, threads)
 
-    cdef bint go(self, tuple arrays, tuple outputs, threads) except -1:
-        """Compute the outputs from the arrays, on the number of threads that is wished for.
+    cdef Py_ssize_t go(self, tuple arrays, tuple outputs, threads) except -2:
+        """Compute the outputs from the arrays, on the number of threads that is wished for, and return -1.
 
-        False: an operand holds a number that the kernel refuses, and the outputs are as they were.
+        Where an operand holds what the kernel refuses, return its row, or its place if it is no table; the outputs are as
+        they were then.
         """
         cdef int count = threads_for(self.work, threads)
+        cdef Py_ssize_t refused
         cdef bint direct = plain(outputs[0], self.output)  # mostly it is, and small calls are quick because of it
         if self.several:
             direct = direct and all([plain(out, view) for out, view in zip(outputs, self.views, strict=True)])
         if direct:
             return self.run(arrays, outputs, count)
         written = tuple([_writable(out, view) for out, view in zip(outputs, self.views, strict=True)])
-        if not self.run(arrays, written, count):
-            return False
-        for out, y in zip(outputs, written, strict=True):
-            _copy_back(out, y)
-        return True
+        refused = self.run(arrays, written, count)
+        if refused < 0:
+            for out, y in zip(outputs, written, strict=True):
+                _copy_back(out, y)
+        return refused
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         """The kernel's call, for outputs that are contiguous and of the kernels' own types."""
         raise NotImplementedError
 
@@ -257,18 +259,18 @@ cdef class Lp(Launch):
         self.rows, self.planes = self.kernel("lp.rows"), self.kernel("lp.planes")
         self.corner = (slice(None), slice(None), *(0,) * (len(self.shape) - 2))
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         y = outputs[0]
         if self.work == 0:
             y.fill(0)
-            return True
+            return -1
         x = self.readable(arrays[0])
         if np.PyArray_IS_C_CONTIGUOUS(x):
             self.rows(flat(x), self.p, flat(y), threads)
         else:
             sizes, strides = coalesced(self.shape, x.strides, x.itemsize)
             self.planes(x[self.corner], sizes, strides, self.p, flat(y), threads)
-        return True
+        return -1
 
 
 cdef class BoxMax(Launch):
@@ -298,18 +300,19 @@ cdef class BoxMax(Launch):
         self.bounds = chosen.kernels["bins.inclusive_boxes"][self.real]
         self.maxima = self.kernel("box_max.box_max")
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         x, table = arrays
         if not self.as_it_is:
             table = widened(table).astype(self.real)
         boxes = np.empty(self.size, np.intp)
-        if self.bounds(table, self.scale, self.shape[0], self.shape[2], self.shape[3], self.counts[0], boxes) >= 0:
-            return False
+        refused = self.bounds(table, self.scale, self.shape[0], self.shape[2], self.shape[3], self.counts[0], boxes)
+        if refused >= 0:
+            return refused
         if self.empty:
             outputs[0].fill(0)
         else:
             self.maxima(self.readable(x), boxes, outputs[0], threads)
-        return True
+        return -1
 
 
 cdef class Windows(Launch):
@@ -367,13 +370,13 @@ cdef class WindowMax(Windows):
         self.maxima = self.kernel("window_max.window_max")
         self.with_indices = self.kernel("window_max.window_max_indices")
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         x, strides = self.located(arrays[0])
         if len(outputs) == 1:
             self.maxima(x, strides, self.axes, flat(outputs[0]), threads)
         else:
             self.with_indices(x, strides, self.axes, flat(outputs[0]), flat(outputs[1]), self.column_major, threads)
-        return True
+        return -1
 
 
 cdef class WindowMean(Windows):
@@ -387,10 +390,10 @@ cdef class WindowMean(Windows):
         self.include_padding = include_padding
         self.means = self.kernel("window_mean.window_mean")
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         x, strides = self.located(arrays[0])
         self.means(x, strides, self.axes, flat(outputs[0]), self.include_padding, threads)
-        return True
+        return -1
 
 
 cdef class WindowLp(Windows):
@@ -404,10 +407,10 @@ cdef class WindowLp(Windows):
         self.p = p
         self.norms = self.kernel("window_lp.window_lp")
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         x, strides = self.located(arrays[0])
         self.norms(x, strides, self.axes, flat(outputs[0]), self.p, threads)
-        return True
+        return -1
 
 
 cdef class Bilinear(Launch):
@@ -429,11 +432,11 @@ cdef class Bilinear(Launch):
         self.work = math.prod(outputs[0][1]) * 4.0 * max(samples, 1) ** 2
         self.sampled = self.kernel("bilinear.bilinear")
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         x, table, images = arrays
         table = widened(table).astype(self.real, copy=False)
         images = np.ascontiguousarray(images, np.int64)
-        return self.sampled(self.readable(x), table, images, *self.numbers, flat(outputs[0]), threads) < 0
+        return self.sampled(self.readable(x), table, images, *self.numbers, flat(outputs[0]), threads)
 
 
 cdef class Scatter(Launch):
@@ -448,10 +451,10 @@ cdef class Scatter(Launch):
         self.work += math.prod(outputs[0][1])
         self.scatter = self.kernel("scatter.scatter")
 
-    cdef bint run(self, tuple arrays, tuple outputs, int threads) except -1:
+    cdef Py_ssize_t run(self, tuple arrays, tuple outputs, int threads) except -2:
         x = np.ascontiguousarray(self.readable(arrays[0]))
         index = np.ascontiguousarray(arrays[1], np.int64)
-        return self.scatter(flat(x), flat(index), flat(outputs[0]), self.planes, threads) < 0
+        return self.scatter(flat(x), flat(index), flat(outputs[0]), self.planes, threads)
 
 
 LAUNCHES = {

@@ -104,7 +104,17 @@ def signature(
     return Signature(version, checked, forms, outputs, axes, stated)
 
 
-def check_values(version: Version, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> None:
+def refuse(version: Version, inputs: Sequence[Array | None], outputs: Sequence[Array], row: int) -> NoReturn:
+    """Raise SpecValueError for what a kernel has refused: a number that the version does not allow, or a row that asks for
+    more than it bounds."""
+    _check_values(version, inputs, outputs)
+    for operand, array in zip(version.inputs, inputs, strict=False):
+        if operand.bound and array is not None:
+            raise SpecValueError(f"{version.name}: {operand.name}[{row}] is {array[row].tolist()}, expected {operand.bound}")
+    raise AssertionError(f"{version.name}: a kernel refused row {row} for no reason that the data knows")
+
+
+def _check_values(version: Version, inputs: Sequence[Array | None], outputs: Sequence[Array]) -> None:
     """Raise SpecValueError for the first number that the version does not allow where it stands."""
     sizes = {output.name: array.size for output, array in zip(version.outputs, outputs, strict=False)}
     sizes |= {

@@ -1,6 +1,6 @@
 """What the hand-written pages say is so: examples run, commands and links exist, tables agree with what they are about.
 
-``python spec_tests/test_docs.py RUN.jsonl`` writes the table of that run into the README.
+``python spec_tests/test_docs.py RUN.jsonl`` writes the tables of that run into the README and docs/results.md.
 """
 
 import doctest
@@ -205,13 +205,31 @@ def test_verdicts_are_all_explained():
     }
 
 
-def test_the_table_of_the_readme_is_of_these_versions_and_cases():
-    text = (ROOT / "README.md").read_text()
-    (rows,) = [rows for rows in tables(TABLE.search(text)[0]) if rows[0][0] == "operator-version"]
-    count = Counter((case.version.name, case.type) for case in spread(cases.generate()))
+def asked():
+    """How many runs each cell of version and type has by default."""
+    return Counter((case.version.name, case.type) for case in spread(case for case in cases.generate() if case.core))
+
+
+def test_the_table_of_the_readme_has_a_row_for_each_version():
+    (rows,) = [rows for rows in tables(TABLE.search((ROOT / "README.md").read_text())[0]) if rows[0][0] == "operator-version"]
+    count = Counter()
+    for (version, _), runs in asked().items():
+        count[version] += runs
+    titles, *versions, total = rows
+    assert titles[2] == f"cypool {cypool.__version__}"
+    assert [(version, types) for version, types, *_ in versions] == [(v.name, types_of(v)) for v in spec.versions()]
+    for version, _, ours, *others in versions:
+        assert ours == f"{count[version]:,}"
+        assert all(other == ABSENT or int(other.replace(",", "")) <= count[version] for other in others)
+    assert total[2] == f"{count.total():,}"
+
+
+def test_the_table_of_results_has_a_row_for_each_cell():
+    (rows,) = [rows for rows in tables((ROOT / "docs/results.md").read_text()) if rows[0][0] == "operator-version"]
+    count = asked()
     titles, *cells, total = rows
     assert titles[2] == f"cypool {cypool.__version__}"
-    assert {(version, type) for version, type, *_ in cells} == {(v.name, type) for v in spec.versions() for type in v.types[0].allowed}
+    assert {(version, type) for version, type, *_ in cells} == set(count)
     for version, type, ours, *others in cells:
         assert ours == f"{count[version, type]} pass"
         assert [sum(map(int, re.findall(r"\d+", cell))) for cell in others] == [count[version, type]] * len(others)
@@ -225,24 +243,58 @@ def test_cases_that_pages_name_exist():
     assert named <= ids
 
 
-def with_table(text, header, results):
-    """The README with the table of a run, which takes the place of the old one."""
+ABSENT = "–"
+"""What stands in the README's table where a runtime has nothing of an operator version."""
+
+
+def types_of(version):
+    """The element types that a version's cases are about, in words."""
+    return ", ".join(version.types[0].allowed)
+
+
+def lines_of(rows):
+    """A table's rows in Markdown, the first being its titles."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return [lines[0], "|---" * len(rows[0]) + "|", *lines[1:]]
+
+
+def results_table(header, results):
+    """Every cell of version and type: how many cases came to which verdict."""
     matrix = report.matrix(header, results)
-    titles = ["operator-version", "type", *(f"{name} {header.runtimes[name].version}" for name in matrix.columns)]
-    rows = [[*row, *(", ".join(report.in_words(matrix.cell(row, name))) for name in matrix.columns)] for row in matrix.rows]
+    rows = [["operator-version", "type", *(f"{name} {header.runtimes[name].version}" for name in matrix.columns)]]
+    rows += [[*row, *(", ".join(report.in_words(matrix.cell(row, name))) for name in matrix.columns)] for row in matrix.rows]
     rows.append(["all", "", *(", ".join(report.in_words(matrix.total(name))) for name in matrix.columns)])
-    lines = [f"| {' | '.join(row)} |" for row in [titles, *rows]]
-    lines.insert(1, "|---" * len(titles) + "|")
-    lines += ["", *(f"- {report.summary(header, name, report.of_runtime(name, results))}" for name in matrix.columns)]
-    return TABLE.sub(lambda match: "\n".join([match[1].rstrip(), *lines, match[2]]), text)
+    return lines_of(rows)
+
+
+def readme_table(header, results):
+    """A row for each operator version: how many of its cases each runtime gets right, and a line for each runtime."""
+    matrix = report.matrix(header, results)
+
+    def right(counts):
+        return f"{sum(counts[verdict] for verdict in compare.CONFORMS):,}"
+
+    def cell(version, name):
+        here = [matrix.cell(row, name) for row in matrix.rows if row[0] == version]
+        # What is refused before a kernel is looked for counts as right, so a runtime that lacks a version gets some.
+        lacks = all(set(counts) <= {compare.PASS, compare.UNSUPPORTED} and counts[compare.UNSUPPORTED] for counts in here)
+        return ABSENT if lacks else right(sum(here, Counter()))
+
+    versions = [version for version in spec.versions() if version.name in {name for name, _ in matrix.rows}]
+    rows = [["operator-version", "types", *(f"{name} {header.runtimes[name].version}" for name in matrix.columns)]]
+    rows += [[v.name, types_of(v), *(cell(v.name, name) for name in matrix.columns)] for v in versions]
+    rows.append(["all", "", *(right(matrix.total(name)) for name in matrix.columns)])
+    return [*lines_of(rows), "", *(f"- {report.summary(header, name, report.of_runtime(name, results))}" for name in matrix.columns)]
 
 
 def main(run):
-    """Write the table of a run, kept as JSON lines, into the README."""
-    readme = ROOT / "README.md"
+    """Write the tables of a run, kept as JSON lines, into the README and docs/results.md."""
     with Path(run).open(encoding="utf-8") as lines:
         header, results = records.read(lines)
-    readme.write_text(with_table(readme.read_text(encoding="utf-8"), header, results), encoding="utf-8")
+    for page, made in ((ROOT / "README.md", readme_table), (ROOT / "docs/results.md", results_table)):
+        lines = made(header, results)
+        text = TABLE.sub(lambda match: "\n".join([match[1].rstrip(), *lines, match[2]]), page.read_text(encoding="utf-8"))  # noqa: B023
+        page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -417,8 +417,8 @@ def bilinear(
     They have ``counts_h`` by ``counts_w`` bins, with ``sampling_ratio`` samples along each axis, or, if that
     is 0, as many as a bin has pixels. Coordinates are computed in the type of ``rois``. A size of x4 may be 0.
 
-    Returns -1, or the first row of ``rois`` that holds a number that is not finite or asks for more than 2^22
-    samples along an axis of a bin; nothing is written then.
+    Returns -1, or the first row whose image is none; if there is no such row, the first of ``rois`` that holds a
+    number that is not finite or asks for more than 2^22 samples along an axis of a bin. Nothing is written then.
     """
     cdef problem p
     cdef tap_lists all
@@ -450,7 +450,7 @@ def bilinear(
         return -1
     for r in range(p.regions):
         if not 0 <= batch[r] < p.images:
-            raise ValueError("bilinear: there is no such image")
+            return r
     first = &rois[0, 0]
     row = refused(
         first, rois.strides[0] // <Py_ssize_t>sizeof(real), rois.strides[1] // <Py_ssize_t>sizeof(real), &p, scale, half_pixel,

@@ -118,6 +118,8 @@ def _operand(operand: Operand) -> Iterator[tuple[str, str]]:
         yield "columns", ", ".join(f"{name}: {holds}" for name, holds in operand.columns)
     if operand.holds:
         yield "holds", operand.holds
+    if operand.bound:
+        yield "bound", operand.bound
     yield "text", operand.doc
 
 

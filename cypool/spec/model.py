@@ -56,6 +56,7 @@ class Operand:
     ``finite``; ``index N``: an integer in [0, N), N a dimension's name; ``index output``: the same for the number of
     elements of that output; ``shape output``: the elements are the shape of that output.
     """
+    bound: str = ""  # what a row of a table may ask for at the most, in words; kernels judge it
     optional: bool = False  # whether a node may leave it out
     homogeneous: bool = True  # whether all of a repeated operand are of one type; ONNX states it of every operand
 

@@ -205,6 +205,7 @@ def _operand(name: str, table: Table) -> Operand:
             differentiable=table.maybe("differentiable", bool),
             columns=_columns(table),
             holds=table.take("holds", str, ""),
+            bound=table.take("bound", str, ""),
             optional=table.take("optional", bool, False),
             homogeneous=table.take("homogeneous", bool, True),
         )
