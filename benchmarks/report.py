@@ -112,6 +112,7 @@ def as_json(results: Iterable[Result], machine: dict[str, Any], versions: dict[s
                 "name": result.setting.name,
                 "op": result.setting.work.op,
                 "threads": result.threads,
+                "statistic": "best" if result.best else "median",
                 "read_bytes": result.setting.work.read_bytes,
                 "written_bytes": result.setting.work.written_bytes,
                 "times": {
