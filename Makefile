@@ -7,7 +7,7 @@ OLDEST := arrays backend calls check_cli command_run export_tensors reference re
 KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/ort/*.pyx cypool/ort/*.h cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: check test test-debug test-oldest test-ort-versions lint format docs manifest bench bench-guard clean
+.PHONY: check test test-debug test-oldest test-ort-versions lint format docs manifest platforms bench bench-guard clean
 
 check: .venv/check.stamp  ## build cypool and hold it, and every other runtime that is installed, to the standard; GATES decide
 	$(BIN)/cypool check --installed --expect shipped $(addprefix --gate ,$(GATES))
@@ -25,11 +25,14 @@ test-oldest: .venv/oldest.stamp  ## what stands on other packages, on the oldest
 test-ort-versions: .venv/test.stamp  ## the plug-in in versions of ONNX Runtime old and new, each in an environment of its own
 	PYTHONPATH=spec_tests $(BIN)/python spec_tests/ort_work.py $(ORT_VERSIONS)
 
-lint: .venv/lint.stamp  ## style, types, Cython
+lint: .venv/lint.stamp  ## style, types, Cython, workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(CURDIR)/.venv/bin:$$PATH" cython-lint cypool
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions .github/actions/*/action.yml
 
 format: .venv/lint.stamp  ## put the sources in order
 	$(BIN)/ruff check --fix .
@@ -38,8 +41,12 @@ format: .venv/lint.stamp  ## put the sources in order
 docs: .venv/test.stamp  ## write the pages that are generated from the spec data
 	$(BIN)/python -m cypool.pages
 
-manifest: .venv/test.stamp  ## write the manifest of all cases
+manifest: .venv/test.stamp  ## write the manifest of all cases, and the record of cypool's outputs for them
 	$(BIN)/python -m cypool.conformance.manifest
+	$(BIN)/python platforms/check.py --write
+
+platforms: .venv/test.stamp  ## build and check on other platforms, PLATFORMS or all; needs root, debootstrap, qemu-user and clang
+	PYTHON=$(BIN)/python platforms/run.sh $(PLATFORMS)
 
 bench: .venv/bench.stamp  ## race cypool against its peers; BENCH=--quick for a minute of it
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -101,7 +101,7 @@ class BuildKernels(build_ext):
 
     def openmp_works(self) -> bool:
         """Whether a program that uses OpenMP compiles and links."""
-        if os.environ.get("CYPOOL_OPENMP", "1") == "0":
+        if os.environ.get("CYPOOL_OPENMP", "1") == "0" or self.compiler.compiler_type == "msvc":
             return False
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "probe.c")
@@ -113,8 +113,21 @@ class BuildKernels(build_ext):
                 return False
             return True
 
+    def use_clang_cl(self) -> None:
+        """On Windows compile with clang-cl, which takes the options of gcc behind a prefix; Microsoft's own compiler has none of them."""
+        clang = shutil.which("clang-cl")
+        if not clang:
+            raise SystemExit("cypool: building on Windows takes clang-cl, which comes with LLVM and with Visual Studio's C++ Clang tools")
+        if not self.compiler.initialized:
+            self.compiler.initialize()
+        self.compiler.cc = clang
+        for extension in self.extensions:
+            extension.extra_compile_args = [f"/clang:{flag}" for flag in extension.extra_compile_args]
+
     def build_extensions(self) -> None:
         """Compile, with as many jobs as there are processors unless told otherwise."""
+        if self.compiler.compiler_type == "msvc":
+            self.use_clang_cl()
         if self.openmp_works():
             for extension in self.extensions:
                 if not extension.name.startswith("cypool.kernels."):

@@ -102,7 +102,7 @@ def main() -> None:
             f"nothing of {', '.join(imports.HEAVY)}) {'met' if imported.met else 'MISSED ' + ' '.join(imported.heavy)}"
         )
     if options.plot:
-        plot.draw(results, options.plot, machine.sentence(facts))
+        plot.draw(report.as_json(results, facts, versions)["results"], options.plot, machine.sentence(facts))
     out.print(f"\n{len(results)} races, {time.perf_counter() - start:.0f} s")
 
 

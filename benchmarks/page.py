@@ -1,4 +1,4 @@
-"""``python -m benchmarks.page``: write the figures of docs/performance.md from ``figures/performance.json``.
+"""``python -m benchmarks.page``: write table and picture of docs/performance.md from ``figures/performance.json``; needs matplotlib.
 
 The record is what ``python -m benchmarks --quick --json benchmarks/figures/performance.json`` wrote.
 """
@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from benchmarks.figures import FOLDER, put
+from benchmarks import plot
+from benchmarks.figures import DOCS, FOLDER, put
 from benchmarks.machine import sentence
 from benchmarks.report import factor, seconds
 from benchmarks.settings import LIMIT, ONE_THREAD
@@ -83,5 +84,11 @@ def ratios(results: list[dict[str, Any]]) -> str:
     return ", ".join(words.format(span(values)) for words, values in own if values) + "."
 
 
-if __name__ == "__main__":
+def main() -> None:
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
     put(PAGE, "figures", block())
+    plot.draw(record["results"], DOCS / "performance.png", sentence(record["machine"]))
+
+
+if __name__ == "__main__":
+    main()

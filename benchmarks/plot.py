@@ -7,36 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks.race import Result
 from benchmarks.settings import LIMIT
 
 
-def draw(results: Sequence[Result], path: Path, title: str) -> None:
-    """A dot a peer, a line a setting; 1 is as fast as cypool, to the right of it slower, and the limit is a bar."""
+def draw(results: Sequence[dict[str, Any]], path: Path, title: str) -> None:
+    """Draw results as their record has them: a dot a peer, a line a setting, the limit a bar; right of 1 is slower than cypool."""
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    shown = [result for result in results if result.peers]
-    names = sorted({peer for result in shown for peer in result.peers})
-    counts = sorted({result.threads for result in shown})
-    height = 1.5 + 0.19 * max((sum(result.threads == count for result in shown) for count in counts), default=1)
+    shown = [result for result in results if result["peers"]]
+    names = sorted({peer for result in shown for peer in result["peers"]})
+    counts = sorted({result["threads"] for result in shown})
+    height = 1.5 + 0.19 * max((sum(result["threads"] == count for result in shown) for count in counts), default=1)
     figure, axes = pyplot.subplots(1, len(counts) or 1, figsize=(6.5 * max(1, len(counts)), height), squeeze=False, sharex=True)
     for axis, count in zip(axes[0], counts, strict=False):
-        lines = [result for result in shown if result.threads == count]
+        lines = [result for result in shown if result["threads"] == count]
         rows = range(len(lines))
         for place, name in enumerate(names):  # a peer has its colour in every panel, whoever else is there
-            points = [(result.ratio(name), row) for row, result in zip(rows, lines, strict=True) if name in result.peers]
+            points = [(result["ratios"][name], row) for row, result in zip(rows, lines, strict=True) if name in result["peers"]]
             if points:
                 axis.plot(*zip(*points, strict=True), "o", color=f"C{place}", markersize=4, label=name)
-        limits = [(result.ratio(LIMIT), row) for row, result in zip(rows, lines, strict=True) if result.ratio(LIMIT)]
+        limits = [(result["ratios"][LIMIT], row) for row, result in zip(rows, lines, strict=True) if result["ratios"].get(LIMIT)]
         if limits:
             axis.plot(*zip(*limits, strict=True), "|", color="black", markersize=7, label="limit")
         axis.axvline(1, color="black", linewidth=0.8)
         axis.set_xscale("log")
-        axis.set_yticks(list(rows), [result.setting.name for result in lines], fontsize=6)
+        axis.set_yticks(list(rows), [result["name"] for result in lines], fontsize=6)
         axis.invert_yaxis()
         axis.grid(axis="x", which="both", linewidth=0.2)
         axis.set_xlabel("time / cypool's time")

@@ -17,7 +17,8 @@ NOT_BUILT = "cypool is not built"
 
 def explain(error: ImportError) -> ImportError:
     """Return the error to raise: one that says how to build if a compiled module is missing, else the given one."""
-    if all(importlib.util.find_spec(f"cypool.{module}") for module in COMPILED):
+    stale = (error.name or "").startswith("cypool.kernels.")  # a kernel that came after the last build
+    if not stale and all(importlib.util.find_spec(f"cypool.{module}") for module in COMPILED):
         return error
     root = HERE.parent
     if (root / "setup.py").exists():
@@ -25,4 +26,4 @@ def explain(error: ImportError) -> ImportError:
     else:
         command = "`pip install --force-reinstall cypool` installs it anew"
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    return ImportError(f"{NOT_BUILT}: {HERE} has no compiled modules (*{suffix}) for this Python; {command}")
+    return ImportError(f"{NOT_BUILT}: {HERE} lacks compiled modules (*{suffix}) for this Python; {command}")

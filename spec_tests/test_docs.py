@@ -148,7 +148,7 @@ def test_the_changelog_knows_this_version():
 def test_pre_commit_runs_what_make_lint_runs():
     recipe = re.search(r"^lint:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
     hooks = re.findall(r"^ +entry: (.*)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE)
-    tool = re.compile(r"\b(?:ruff|mypy|cython-lint)\b[^'\n]*")
+    tool = re.compile(r"\b(?:ruff|mypy|cython-lint|zizmor|check-jsonschema)\b[^'\n]*")
     assert tool.findall("\n".join(hooks)) == tool.findall(recipe)
     assert len(hooks) == len(recipe.splitlines())
 

@@ -107,7 +107,7 @@ def test_the_sdist_holds_the_whole_tree(unpacked):
 
 def test_an_unbuilt_tree_says_so_and_how_to_build(unpacked):
     said = (
-        re.escape(f"cypool is not built: {unpacked / 'cypool'} has no compiled modules (*")
+        re.escape(f"cypool is not built: {unpacked / 'cypool'} lacks compiled modules (*")
         + r"\S+"
         + re.escape(
             f") for this Python; `make check` in {unpacked} builds it in a .venv there, `pip install --editable {unpacked}` for this Python"

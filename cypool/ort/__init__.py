@@ -120,7 +120,7 @@ def supported() -> dict[str, dict[str, tuple[str, ...]]]:
     """Return what the provider computes: for each operator version the element types of its type constraints.
 
     >>> supported()["MaxRoiPool-22"]
-    {'T': ('bfloat16', 'float16', 'float', 'double')}
+    {'T': ('float16', 'float', 'double', 'bfloat16')}
     """
     return {row.version.name: {each.name: each.allowed for each in row.version.types} for row in rows()}
 

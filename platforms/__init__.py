@@ -1,0 +1,1 @@
+"""What is checked on other platforms, and how they are set up."""
