@@ -7,10 +7,11 @@ settled. Positions go by the order of the numbers, in which both zeros are equal
 
 from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from .floats cimport bfloat16, float16
 from .maxima cimport maxima, of_bfloat16, of_double, of_float, of_float16, of_int8, of_uint8
+from .places cimport places, places_bfloat16, places_double, places_float, places_float16, places_int8, places_uint8
 from .transpose cimport transpose
 from .windows cimport AXES, axis, inside, sound, span, start_of
 
@@ -30,6 +31,7 @@ cdef struct pooling:
     const char* x
     const char* end  # of the last element
     const maxima* loops
+    const places* places
     Py_ssize_t images
     Py_ssize_t channels
     Py_ssize_t stride_n
@@ -43,6 +45,7 @@ cdef struct pooling:
 
 
 include "windows_max.pxi"
+include "windows_places.pxi"
 
 
 cdef inline const maxima* loops_of(const pooled* unused) noexcept nogil:
@@ -58,6 +61,21 @@ cdef inline const maxima* loops_of(const pooled* unused) noexcept nogil:
         return &of_int8
     else:
         return &of_uint8
+
+
+cdef inline const places* places_of(const pooled* unused) noexcept nogil:
+    if pooled is float16:
+        return &places_float16
+    elif pooled is bfloat16:
+        return &places_bfloat16
+    elif pooled is float:
+        return &places_float
+    elif pooled is double:
+        return &places_double
+    elif pooled is int8:
+        return &places_int8
+    else:
+        return &places_uint8
 
 
 cdef inline long long exchanged(long long bits, Py_ssize_t size) noexcept nogil:
@@ -225,6 +243,7 @@ cdef Py_ssize_t prepare(
         raise ValueError("window_max: an output of another size")
     if expected > 0:
         of.loops = loops_of(&x[0, 0])
+        of.places = places_of(&x[0, 0])
         of.x = <const char*>&x[0, 0]
         of.end = of.x + sizeof(pooled) * (
             1 + max(<Py_ssize_t>0, (of.images - 1) * of.stride_n) + max(0, (of.channels - 1) * of.stride_c)
@@ -260,4 +279,5 @@ def window_max_indices(
         raise ValueError("window_max_indices: as many indices as windows")
     if prepare(x, strides, axes, y.shape[0], column_major, threads, &of) > 0:
         with nogil:
-            values_and_indices(&x[0, 0], &of, &y[0], &indices[0], threads)
+            if not indexed(&of, <char*>&y[0], &indices[0], threads):
+                values_and_indices(&x[0, 0], &of, &y[0], &indices[0], threads)
