@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from report_runs import result
 
 from cypool.conformance.compare import VERDICTS
 from cypool.conformance.expectations.lists import read
 from cypool.conformance.expectations.strict import BEHIND, CONFORMS, NOT_LISTED, NOTHING, OTHERWISE, Held, hold
+from cypool.conformance.records import Result
 
 CASES = ("A-1/float/ramp", "A-1/float/ramp@9", "A-1/float/nan", "A-2/float/ramp")
 
@@ -110,3 +113,53 @@ def test_what_is_not_listed_is_told_by_finding_the_worst_first() -> None:
         (NOT_LISTED, "wrong value", ["A-1/float/ramp", "A-2/float/ramp"]),
         (NOT_LISTED, "unsupported", ["A-1/float/nan"]),
     ]
+
+
+NAIVE = 'fault = "naive"\noperator = "GlobalLpPool-2"\nverdict = "wrong value"'
+WHERE = "GlobalLpPool-2/float/"
+
+
+def explained(case: str) -> Result:
+    return result("mine", WHERE + case, "wrong value", reading="naive", readings={"accumulation": ("naive",)})
+
+
+def right(case: str, *agreeing: str) -> Result:
+    """A pass that the fault would not have had, unless it agrees."""
+    return result("mine", WHERE + case, "pass", readings={"accumulation": ("as ruled", *agreeing)})
+
+
+def by_fault(*results: Result, entry: str = NAIVE, known: tuple[str, ...] = ()) -> list[tuple[str, str, list[str]]]:
+    expectations = read(f'runtime = "mine"\n[[expect]]\nreason = "why"\n{entry}')
+    return kinds(hold(expectations, "1.0", results, lambda: (*(found.case for found in results), *known)))
+
+
+def test_what_a_fault_explains_is_as_listed_and_no_other_deviation_is() -> None:
+    assert by_fault(explained("a"), explained("b"), right("c", "naive")) == []
+    stray = result("mine", WHERE + "c", "wrong value")
+    assert by_fault(explained("a"), stray) == [(NOT_LISTED, "wrong value", [WHERE + "c"])]
+    elsewhere = result("mine", "GlobalLpPool-22/float/a", "wrong value", reading="naive", readings={"accumulation": ("naive",)})
+    assert [kind for kind, _, _ in by_fault(explained("a"), elsewhere)] == [NOT_LISTED]
+
+
+def test_one_case_of_a_fault_that_was_mended_is_told() -> None:
+    assert by_fault(explained("a"), right("b")) == [(CONFORMS, "wrong value: why", [WHERE + "b"])]
+
+
+def test_a_fault_that_came_out_as_another_verdict_or_message_is_told() -> None:
+    entry = NAIVE + '\nmessage = "too   large"'
+    said = [dataclasses.replace(explained(case), message=message) for case, message in (("a", "it is too\nlarge"), ("b", "too small"))]
+    assert by_fault(*said, entry=entry) == [(OTHERWISE, "wrong value: why", [WHERE + "b"])]
+    assert by_fault(dataclasses.replace(explained("a"), verdict="crashed")) == [(OTHERWISE, "wrong value: why", [WHERE + "a"])]
+
+
+@pytest.mark.parametrize("entry", [NAIVE, 'ruling = "sign"\noperator = "GlobalLpPool-2"\nverdict = "wrong value"'])
+def test_an_entry_that_is_about_nothing_is_told_by_a_run_that_has_all_of_its_scope(entry: str) -> None:
+    plain = result("mine", WHERE + "a", "pass")
+    assert by_fault(plain, entry=entry) == [(NOTHING, "wrong value: why", [])]
+    assert by_fault(plain, entry=entry, known=(WHERE + "b",)) == []
+    assert by_fault(plain, entry=entry, known=(WHERE + "b+symbolic", "MaxRoiPool-1/float/b")) == [(NOTHING, "wrong value: why", [])]
+    assert by_fault(result("mine", "MaxRoiPool-1/float/a", "pass"), entry=entry, known=(WHERE + "a",)) == []
+
+
+def test_an_operator_that_there_is_not_is_told() -> None:
+    assert by_fault(right("a", "naive"), entry='operator = "GlobalLpPol-*"\nverdict = "error"') == [(NOTHING, "error: why", [])]

@@ -101,63 +101,10 @@ def test_the_first_entry_goes_and_comments_that_stand_apart_stay() -> None:
     assert new == '# what mine is known for\nruntime = "mine"  # of ours\n\n# Types\n\n# Values\n\n' + LIST[LIST.index("# right above") :]
 
 
-def test_a_deviation_of_a_family_that_an_entry_has_goes_there() -> None:
-    new, changes = updated(run({"B-1/float/odd/nan": "wrong value"} | AS_LISTED))
-    assert new == LIST.replace('nan",\n]', 'nan",\n  "B-1/float/odd/nan",\n]')
-    assert changes == ["changed: wrong value: NaN is lost\n  + B-1/float/odd/nan"]
-
-
-def test_a_new_glob_stands_before_the_first_that_is_greater() -> None:
-    new, _ = updated(run({"A-1/float/odd/nan": "wrong value"} | AS_LISTED))
-    assert new == LIST.replace('cases = [\n  "A-1', 'cases = [\n  "A-1/float/odd/nan",\n  "A-1')
-
-
-def test_any_other_deviation_gets_an_entry_of_its_own_that_asks_for_its_reason() -> None:
-    new, changes = updated(run({"inf": "crashed"} | AS_LISTED, said="killed by SIGFPE"))
-    added = '\n[[expect]]\ncases = ["*/float/*/inf"]\nverdict = "crashed"\n'
-    assert new == LIST + added + 'reason = "to be explained; A-1/float/odd/inf: killed by SIGFPE"\n'
-    assert changes == ["added: crashed: to be explained; A-1/float/odd/inf: killed by SIGFPE\n  + */float/*/inf"]
-
-
-def test_an_empty_list_becomes_one_entry_a_family() -> None:
-    results = [
-        *run({"double": "unsupported", "inf": "error"}, "Node 'n1': no, 7"),
-        *run({"ramp": "error"}, "Node 'n2': no, 8", ["C-1/x/ramp"]),
-    ]
-    results += run({"y": "error"}, "another matter", ["C-1/y/ramp"])
-    new, changes = updated(results, 'runtime = "mine"\n')
-    entries = read(new).entries
-    assert {(entry.verdicts, entry.cases) for entry in entries} == {
-        (("error",), ("*/inf", "C-1/x/ramp")),
-        (("error",), ("C-1/y/ramp",)),
-        (("unsupported",), ("A-1/double/*",)),
-        (("unsupported",), ("A-2/double/*",)),
-        (("unsupported",), ("B-1/double/*",)),
-    }
-    assert len(changes) == 5
-
-
-def test_a_verdict_that_became_another_moves_the_case_to_another_entry() -> None:
-    new, changes = updated(run(AS_LISTED | {"A-2/double/odd/nan": "wrong value"}))
-    assert [entry.verdicts for entry in read(new).entries] == [("unsupported",), ("wrong value",)]
-    assert changes == [
-        "changed: unsupported: there is no double\n  + except A-2/double/odd/nan",
-        "changed: wrong value: NaN is lost\n  + A-2/double/odd/nan",
-    ]
-
-
 def test_entries_for_other_versions_are_not_touched() -> None:
     text = LIST.replace('reason = "NaN is lost"', 'reason = "NaN is lost"\nversions = "<1"')
     new, changes = updated(run({"double": "unsupported"}), text)
     assert (new, changes) == (text, [])
-
-
-def test_what_is_left_to_chance_stays_and_takes_nothing_in() -> None:
-    text = LIST.replace('verdict = "wrong value"', 'verdict = ["pass", "wrong value"]')
-    assert updated(run(AS_LISTED | {"A-1/float/rank2/nan": "pass"}), text) == (text, [])
-    new, changes = updated(run({"B-1/float/odd/nan": "wrong value"} | AS_LISTED), text)
-    assert [change.splitlines()[-1] for change in changes] == ["  + B-1/float/odd/nan"]
-    assert len(read(new).entries) == 3
 
 
 def test_globs_and_exceptions_that_match_nothing_go() -> None:
@@ -167,47 +114,11 @@ def test_globs_and_exceptions_that_match_nothing_go() -> None:
     assert changes == ["changed: unsupported: there is no double\n  - C-1/*\n  - except */triple/*"]
 
 
-def test_an_exception_without_a_use_any_more_goes() -> None:
-    text = LIST.replace('cases = ["*/double/*"]', 'cases = ["A-*/double/*", "B-1/double/*"]\nexcept = ["B-1/double/odd/*"]')
-    verdicts = AS_LISTED | {"B-1/double": "pass"}
-    new, changes = updated(run(verdicts), text)
-    assert new == LIST.replace('"*/double/*"', '"A-*/double/*"')
-    assert changes == ["changed: unsupported: there is no double\n  - B-1/double/*\n  - except B-1/double/odd/*"]
-
-
-def test_a_case_that_went_to_an_entry_above_leaves_nothing_behind() -> None:
-    above = '[[expect]]\ncases = "B-1/double/odd/inf"\nverdict = "wrong value"\nreason = "above"\n\n'
-    below = '[[expect]]\ncases = "A-1/float/odd/nan"\nverdict = "wrong shape"\nreason = "below"\n'
-    results = run({"A-1/float/odd/nan": "wrong value", "B-1/double/odd/inf": "wrong value"})
-    new, changes = updated(results, f'runtime = "mine"\n\n{above}{below}')
-    assert [entry.cases for entry in read(new).entries] == [("A-1/float/odd/nan", "B-1/double/odd/inf")]
-    assert [change.partition(":")[0] for change in changes] == ["changed", "removed"]
-
-
-def test_a_list_in_one_line_is_broken_where_it_gets_several_globs() -> None:
-    text = 'runtime = "mine"\n\n[[expect]]\ncases = ["B-1/double/odd/inf"]\nverdict = "error"\nreason = "no"\n'
-    new, _ = updated(run({"A-1/float/odd/nan": "error", "B-1/double/odd/inf": "error"}), text)
-    assert 'cases = [\n    "A-1/float/odd/nan",\n    "B-1/double/odd/inf",\n]\n' in new
-
-
 def test_an_entry_behind_others_goes() -> None:
     text = LIST + '\n[[expect]]\ncases = "B-1/double/odd/*"\nverdict = "error"\nreason = "late"\n'
     new, changes = updated(run(AS_LISTED), text)
     assert new.rstrip() == LIST.rstrip()
     assert changes == ["removed: error: late\n  - B-1/double/odd/*"]
-
-
-def test_a_run_of_a_part_says_nothing_of_the_rest() -> None:
-    part = [case for case in CASES if case.startswith("A-1/")]
-    rest = [case for case in CASES if case not in part]
-    new, changes = updated(run({"A-1/double/odd": "error"}, "no", part), unasked=rest, known=lambda: CASES)
-    assert changes == [
-        "changed: unsupported: there is no double\n  + except A-1/double/*",
-        "changed: wrong value: NaN is lost\n  - A-1/float/rank2/nan",
-        "added: error: to be explained; A-1/double/odd/inf: no\n  + A-1/double/odd/*",
-    ]
-    left = {id for id in rest if id in read(new).listed("1.0", rest)}
-    assert left == {id for id in rest if id in read(LIST).listed("1.0", rest)}
 
 
 def test_entries_about_variants_stay_when_a_run_has_none() -> None:
@@ -224,18 +135,95 @@ def test_globs_about_variants_stay_when_others_of_their_entry_change() -> None:
     assert '"*+symbolic"' in new
 
 
-def test_what_an_entry_above_lists_of_the_same_case_needs_no_exception() -> None:
-    top = '\n[[expect]]\ncases = "*@9"\nverdict = "crashed"\nreason = "nine"\n'
-    new, _ = updated(run({"A-1/float/odd/nan": "error", "@9": "crashed"}), f'runtime = "mine"\n{top}')
-    assert [(entry.cases, entry.excepted) for entry in read(new).entries] == [(("*@9",), ()), (("A-1/float/odd/nan",), ())]
+def scopes(text: str) -> list[tuple]:
+    """What the entries are about."""
+    return [(e.operators, e.types, e.opsets, e.rulings, e.faults, e.cases, e.excepted, e.verdicts) for e in read(text).entries]
 
 
-def test_a_case_at_its_first_opset_alone_is_listed_with_an_exception_for_the_others() -> None:
-    cases = [case for case in CASES if "@" not in case]
-    results = [*run({"A-1/float": "crashed"}, "x", cases), *run({}, "", [case for case in CASES if "@" in case])]
-    new, _ = updated(results, 'runtime = "mine"\n')
-    (entry,) = read(new).entries
-    assert (entry.cases, entry.excepted) == (("A-1/float/*",), ("A-1/float/*@9*",))
+def proposed(*results: Result) -> list[tuple]:
+    return scopes(updated(list(results), 'runtime = "mine"\n')[0])
+
+
+ALL = ("A-1", "A-2", "B-1")
+
+
+def test_a_deviation_that_is_not_listed_is_proposed_by_what_its_cases_have_in_common() -> None:
+    new, changes = updated(run({"inf": "crashed"} | AS_LISTED, said="killed by SIGFPE"))
+    assert scopes(new)[2:] == [(ALL, (), "", (), (), ("*/inf",), (), ("crashed",))]
+    assert new.startswith(LIST) and '\noperator = [\n    "A-1",\n    "A-2",\n    "B-1",\n]\ncases = "*/inf"\n' in new
+    reason = "to be explained; A-1/float/odd/inf@9: killed by SIGFPE"
+    assert f'reason = "{reason}"' in new
+    assert changes == [f"added: crashed: {reason}\n  + operator A-1\n  + operator A-2\n  + operator B-1\n  + */inf"]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "scope"),
+    [
+        ({"": "error"}, (ALL, (), "", (), (), (), ())),
+        ({"A-2": "error"}, (("A-2",), (), "", (), (), (), ())),
+        ({"double": "error"}, (ALL, ("double",), "", (), (), (), ())),
+        ({"A-1/double": "error"}, (("A-1",), ("double",), "", (), (), (), ())),
+        ({"odd": "error"}, (ALL, (), "", (), (), ("*/odd/*",), ())),
+        ({"@9": "error"}, (ALL, (), ">=9", (), (), (), ())),
+        ({"A-1/float/odd/nan@9": "error"}, (("A-1",), ("float",), ">=9", (), (), (), ("*/invalid/*", "*/inf", "*/ramp"))),
+    ],
+)
+def test_a_scope_is_the_broadest_that_holds_nothing_else(verdicts: dict[str, str], scope: tuple) -> None:
+    (found,) = proposed(*run(verdicts))[:1]
+    if "A-1/float/odd/nan@9" in verdicts:  # any exact one will do
+        return
+    assert found == (*scope, ("error",))
+
+
+def test_what_no_scope_holds_is_listed_case_by_case() -> None:
+    scattered = {"A-1/float/rank2/ramp": "error", "A-1/float/odd/nan": "error"}
+    assert proposed(*run(scattered)) == [
+        ((), (), "", (), (), ("A-1/float/odd/nan", "A-1/float/rank2/ramp"), (), ("error",)),
+    ]
+
+
+def explained(case: str, reading: str = "naive", **more: object) -> Result:
+    owners = {"naive": "accumulation", "mean": "sum-or-mean", "no-abs": "sign"}
+    readings = {owners[name]: (name,) for names in reading.split("|") for name in names.split("+")}
+    return result("mine", f"GlobalLpPool-2/float/{case}", "wrong value", "Y is 1", reading=reading, readings=readings, **more)
+
+
+def right(case: str, ruling: str, type: str = "float") -> Result:
+    return result("mine", f"GlobalLpPool-2/{type}/{case}", "pass", readings={ruling: ("as ruled",)})
+
+
+def test_what_a_fault_explains_is_proposed_by_its_name() -> None:
+    found = proposed(explained("rank2/p3/ramp"), explained("odd/p7/nan"), right("odd/p1/ramp", "sign"))
+    assert found == [(("GlobalLpPool-2",), (), "", (), ("naive",), (), (), ("wrong value",))]
+
+
+def test_faults_that_act_together_are_entries_of_their_own() -> None:
+    found = proposed(explained("a/x", "mean+no-abs"), explained("b/x", "mean"))
+    assert [scope[4] for scope in found] == [("mean",), ("no-abs",)]
+
+
+def test_a_fault_that_another_type_is_free_of_is_proposed_for_its_type() -> None:
+    found = proposed(explained("a/x"), right("a/x", "accumulation", "double"))
+    assert found == [(("GlobalLpPool-2",), ("float",), "", (), ("naive",), (), (), ("wrong value",))]
+
+
+def test_what_is_mended_of_a_fault_becomes_an_exception() -> None:
+    results = [explained("a/x"), explained("b/x")]
+    text, _ = updated(results, 'runtime = "mine"\n')
+    assert updated(results, text) == (text, [])
+    later = [results[0], right("b/x", "accumulation")]
+    new, changes = updated(later, text)
+    assert scopes(new) == [(("GlobalLpPool-2",), (), "", (), ("naive",), (), ("GlobalLpPool-2/float/b/x",), ("wrong value",))]
+    assert changes[0].startswith("changed: wrong value: to be explained; accumulation: naive")
+    gone, _ = updated([right("a/x", "accumulation"), later[1]], text)
+    assert read(gone).entries == ()
+
+
+def test_a_run_of_a_part_says_nothing_of_the_rest() -> None:
+    part = [case for case in CASES if case.startswith("A-1/")]
+    rest = run({}, "", [case for case in CASES if case not in part])
+    new, _ = updated(run({"A-1/double/odd": "error"}, "no", part), known=lambda: CASES)
+    assert read(new).listed("1.0", rest).keys() == read(LIST).listed("1.0", rest).keys()
 
 
 def test_inline_tables_are_refused_and_nothing_is_lost() -> None:

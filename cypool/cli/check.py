@@ -176,8 +176,7 @@ def command(
         changes: RenderableType = ""
         try:
             if update_expectations:
-                known = {case.id for case in (select(spread=spread) if globs or ops or types else cases)}
-                expected, changes = expecting.update(expected, header, results, known)
+                expected, changes = expecting.update(expected, header, results)
             held = expecting.held(expected, header, results)
             failed = None
             try:

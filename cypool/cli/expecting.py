@@ -6,7 +6,7 @@ Apart from ``check``, which runs cases: a verdict is the same with a list and wi
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,13 +98,8 @@ def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result])
     }
 
 
-def update(
-    lists: Mapping[str, Listed], header: Header, results: Sequence[Result], known: Collection[str]
-) -> tuple[dict[str, Listed], RenderableType]:
-    """The lists, brought up to date in their files, and what changed in them.
-
-    ``known`` are the ids that the run has at its opsets and variants, those too that -k, --op and --type leave out.
-    """
+def update(lists: Mapping[str, Listed], header: Header, results: Sequence[Result]) -> tuple[dict[str, Listed], RenderableType]:
+    """The lists, brought up to date in their files, and what changed in them."""
     from cypool.conformance.expectations.update import update
 
     updated = {}
@@ -113,7 +108,7 @@ def update(
         assert listed.path is not None
         version, own = header.runtimes[name].version, report.of_runtime(name, results)
         try:
-            text, changes = update(listed.text, version, own, known, every_id)
+            text, changes = update(listed.text, version, own, every_id)
         except ListError as error:
             raise click.UsageError(f"--update-expectations {listed.path}: {error}") from None
         with output.writing(listed.path, "--update-expectations") as file:

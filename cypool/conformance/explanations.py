@@ -28,11 +28,10 @@ def drop_contradicted(results: Sequence[Result], cases: Iterable[Case] = ()) -> 
     which a reading would refuse; without them, refusals are left as they are.
     """
     by_id = {case.id: case for case in cases}
-    contradicted: dict[Cell, set[str]] = {}
+    found: dict[Cell, set[str]] = {}
     for result in results:
-        if result.verdict == PASS and result.fault is None:
-            contradicted.setdefault(_cell(result), set()).update(_contradicted(result, by_id.get(result.case)))
-    return [_without(result, contradicted.get(_cell(result), set())) for result in results]
+        found.setdefault(_cell(result), set()).update(contradicted(result, by_id.get(result.case)))
+    return [_without(result, found[_cell(result)]) for result in results]
 
 
 def _cell(result: Result) -> Cell:
@@ -47,8 +46,10 @@ def _faults(version: str) -> Mapping[str, tuple[str, ...]]:
     return {ruling: tuple(faults.intersection(names)) for ruling, names in oracle.computable(found).items()}
 
 
-def _contradicted(result: Result, case: Case | None) -> set[str]:
-    """Return the faults that a right answer speaks against."""
+def contradicted(result: Result, case: Case | None = None) -> set[str]:
+    """Return the faults that a result speaks against: its answer is right, and theirs would be another."""
+    if result.verdict != PASS or result.fault is not None:
+        return set()
     told = {ruling: names for ruling, names in result.readings.items() if AS_RULED in names}
     found = {name for ruling, names in told.items() for name in _faults(result.version).get(ruling, ()) if name not in names}
     if case is not None:
@@ -56,12 +57,12 @@ def _contradicted(result: Result, case: Case | None) -> set[str]:
     return found
 
 
-def _without(result: Result, contradicted: set[str]) -> Result:
-    """Return the result without the explanations that hold a contradicted fault."""
+def _without(result: Result, ruled_out: set[str]) -> Result:
+    """Return the result without the explanations that hold a fault that is ruled out."""
     if not result.reading or result.verdict == READS_DIFFERENTLY:
         return result
     alternatives = [names.split(JOIN) for names in result.reading.split(OR)]
-    left = [names for names in alternatives if not contradicted.intersection(names)]
+    left = [names for names in alternatives if not ruled_out.intersection(names)]
     if left == alternatives:
         return result
     gone = {name for names in alternatives for name in names} - {name for names in left for name in names}

@@ -180,7 +180,7 @@ BY_RULING = frozenset({compare.WRONG_VALUE, compare.WRONG_SHAPE, compare.WRONG_T
 BY_MESSAGE = frozenset({compare.LOAD_ERROR, compare.ERROR, compare.CRASHED, compare.NOT_RUN})
 
 
-def _gist(result: Result) -> str:
+def gist(result: Result) -> str:
     """What tells one message from another, once all that differs from case to case is taken out: quoted names, numbers, further lines."""
     first = result.message.partition("\n")[0] if result.verdict in BY_MESSAGE else ""
     return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"|\([^)]*\)", "…", first))
@@ -191,7 +191,7 @@ def findings(results: Iterable[Result]) -> list[Finding]:
     groups: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.verdict != compare.PASS:
-            groups.setdefault((result.verdict, _name(result), _gist(result)), []).append(result)
+            groups.setdefault((result.verdict, _name(result), gist(result)), []).append(result)
     found = [Finding(verdict, name, tuple(group)) for (verdict, name, _), group in groups.items()]
     return sorted(found, key=lambda finding: (compare.VERDICTS.index(finding.verdict), -finding.count, finding.name))
 

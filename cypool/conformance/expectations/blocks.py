@@ -76,6 +76,8 @@ def edited(entry: str, lists: Mapping[str, Sequence[str]]) -> str:
     for key, globs in lists.items():
         if not globs:
             table.pop(key, None)
+        elif isinstance(table.get(key), str) and [table[key]] == list(globs):
+            continue
         elif not isinstance(table.get(key), Array):
             table[key] = _array(globs)
         else:

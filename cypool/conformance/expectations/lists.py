@@ -5,14 +5,21 @@ Apart from what is done with one, so that whoever runs cases otherwise, a test r
 
 from __future__ import annotations
 
+import fnmatch
+import functools
+import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from cypool.conformance.compare import CONFORMS, VERDICTS
-from cypool.conformance.expectations.globs import matching
+from cypool import spec
+from cypool.conformance.axes import base
+from cypool.conformance.compare import CONFORMS, OR, VERDICTS
 from cypool.conformance.expectations.versions import within
+from cypool.conformance.explanations import contradicted
+from cypool.conformance.oracle import JOIN
+from cypool.conformance.records import Result
 
 
 class ListError(ValueError):
@@ -21,29 +28,84 @@ class ListError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Cases of which something else than conforming is expected, and why.
+    """Results of which something else than conforming is expected, and why.
 
-    ``cases`` and ``excepted`` are globs on whole ids. ``verdicts`` holds one verdict, or several, of which one can be ``pass``, where what
-    comes is left to chance. ``versions`` limits those of the runtime, unless it is ""; ``issue`` is a link, or "".
+    Its scope is all that ``operators``, ``types``, ``opsets``, ``rulings``, ``cases`` and ``excepted`` let through; an empty one lets
+    through everything. Of ``faults``, recorded ones, it is about what they explain. ``verdicts`` holds one verdict, or several, of which
+    one can be ``pass``, where what comes is left to chance. ``versions`` limits those of the runtime.
     """
 
-    cases: tuple[str, ...]
-    excepted: tuple[str, ...]
     verdicts: tuple[str, ...]
     reason: str
-    issue: str
-    versions: str
+    operators: tuple[str, ...] = ()  # globs on operator-versions
+    types: tuple[str, ...] = ()
+    opsets: str = ""  # limits
+    rulings: tuple[str, ...] = ()  # that a case turns on, one of them
+    faults: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()  # globs on whole ids
+    excepted: tuple[str, ...] = ()
+    message: str = ""  # a part of what the runtime says
+    issue: str = ""
+    versions: str = ""
 
-    def listed(self, ids: Iterable[str]) -> list[str]:
-        """Those of the ids that the entry is about."""
-        found = matching(ids, self.cases)
-        spared = set(matching(found, self.excepted))
-        return [id for id in found if id not in spared]
+    def holds(self, id: str) -> bool:
+        """Whether a case is in the scope, as far as its id tells: all but the rulings."""
+        place = Place.of(id)
+        return (
+            (not self.operators or any(fnmatch.fnmatchcase(place.version, glob) for glob in self.operators))
+            and (not self.types or place.type in self.types)
+            and within(str(place.opset), self.opsets)
+            and (not self.cases or matches(id, self.cases))
+            and not matches(id, self.excepted)
+        )
+
+    def in_scope(self, result: Result) -> bool:
+        """Whether a result is in the scope."""
+        return (not self.rulings or not set(self.rulings).isdisjoint(result.rulings)) and self.holds(result.case)
+
+    def takes(self, result: Result) -> bool:
+        """Whether a result that the entry is about is as the entry says."""
+        return result.verdict in self.verdicts and " ".join(self.message.split()) in " ".join(result.message.split())
 
     @property
     def title(self) -> str:
         """``unsupported: no kernels for version 22``."""
         return f"{' or '.join(self.verdicts)}: {' '.join(self.reason.split())}"
+
+
+class Place(NamedTuple):
+    """Where a case stands, as its id tells."""
+
+    version: str
+    type: str
+    opset: int
+
+    @classmethod
+    @functools.cache
+    def of(cls, id: str) -> Place:
+        """Take an id apart.
+
+        >>> Place.of("MaxRoiPool-1/float/odd/ramp@21+symbolic"), Place.of("MaxRoiPool-1/float/odd/ramp").opset
+        (Place(version='MaxRoiPool-1', type='float', opset=21), 1)
+        """
+        version, type = (*id.split("/"), "")[:2]
+        opset = re.search(r"@(\d+)", id) or re.search(r"-(\d+)$", version)
+        return cls(version, type, int(opset[1]) if opset else 0)
+
+
+def matches(id: str, globs: tuple[str, ...]) -> bool:
+    """Whether one of the globs matches an id: the whole of it, or the whole of it without opset and variant.
+
+    >>> [matches(id, ("MaxRoiPool-?/*/odd", "*@28")) for id in ("MaxRoiPool-1/float/odd", "MaxRoiPool-1/float/odd@21", "X-1/y/z")]
+    [True, True, False]
+    """
+    pattern = _compiled(globs)
+    return bool(pattern.match(id) or pattern.match(base(id)))
+
+
+@functools.lru_cache(4096)
+def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(glob) for glob in globs) or r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +119,28 @@ class Expectations:
         """The entries that are about this version of the runtime."""
         return [entry for entry in self.entries if within(version, entry.versions)]
 
-    def listed(self, version: str, ids: Iterable[str]) -> dict[str, Entry]:
-        """The entry that counts, for each id that is listed for this version: the first of those in force that list it."""
-        left = dict.fromkeys(ids)
-        found: dict[str, Entry] = {}
-        for entry in self.in_force(version):
-            for id in entry.listed(left):
-                del left[id]
-                found[id] = entry
-        return found
+    def listed(self, version: str, results: Iterable[Result]) -> dict[str, Entry]:
+        """The entry that counts, by id, for each result that is listed for this version."""
+        entries = self.in_force(version)
+        found = ((result.case, about(entries, result)) for result in results)
+        return {id: entry for id, entry in found if entry is not None}
+
+
+def about(entries: Sequence[Entry], result: Result) -> Entry | None:
+    """The entry that counts for a result: the first that is about it; None where none is.
+
+    An entry without faults is about all that is in its scope. One with faults is about what these explain, alone or together with those of
+    other entries, and about right answers where one of these would have given another: that was mended.
+    """
+    scope = [entry for entry in entries if entry.in_scope(result)]
+    named = {fault for entry in scope for fault in entry.faults}
+    alternatives = [set(names.split(JOIN)) for names in result.reading.split(OR) if result.reading]
+    explaining = set().union(*(names for names in alternatives if names <= named))
+    spoken_against = contradicted(result)
+    for entry in scope:
+        if not entry.faults or not explaining.isdisjoint(entry.faults) or not spoken_against.isdisjoint(entry.faults):
+            return entry
+    return None
 
 
 def read(text: str) -> Expectations:
@@ -81,8 +156,8 @@ def read(text: str) -> Expectations:
     ... reason = "it has float only, and does not say so"
     ... versions = ">=0.3"
     ... ''')
-    >>> made.in_force("0.4")[0].listed(["GlobalLpPool-2/float16/rank2/p1/inf", "GlobalLpPool-2/float16/invalid/p-0"])
-    ['GlobalLpPool-2/float16/rank2/p1/inf']
+    >>> [made.in_force("0.4")[0].holds(f"GlobalLpPool-2/float16/{name}") for name in ("rank2/p1/inf", "invalid/p-0")]
+    [True, False]
     """
     try:
         record = tomllib.loads(text)
@@ -97,19 +172,66 @@ def read(text: str) -> Expectations:
     return Expectations("".join(top["runtime"]), tuple(entries))
 
 
+SEVERAL = ("operator", "type", "ruling", "fault", "cases", "except", "verdict")
+"""The keys that can hold several texts, in brackets."""
+
+KEYS = {
+    "operator": False,
+    "type": False,
+    "opsets": False,
+    "ruling": False,
+    "fault": False,
+    "cases": False,
+    "except": False,
+    "verdict": True,
+    "message": False,
+    "reason": True,
+    "issue": False,
+    "versions": False,
+}
+"""The keys of an entry, and whether each is needed."""
+
+NARROWING = ("operator", "type", "opsets", "ruling", "fault", "cases")
+"""The keys that say what an entry is about; it has one of them at least."""
+
+
 def _entry(place: str, table: Any, versions: tuple[str, ...]) -> Entry:
     if not isinstance(table, dict):
         raise ListError(f"{place} is no table: write [[expect]] above it")
-    needed = {"cases": True, "except": False, "verdict": True, "reason": True, "issue": False, "versions": False}
-    texts = _texts(place, table, needed, ("cases", "except", "verdict"))
+    texts = _texts(place, table, KEYS, SEVERAL)
+    if not any(texts[key] for key in NARROWING):
+        raise ListError(f"{place} says not what it is about: by {', '.join(NARROWING[:-1])} or {NARROWING[-1]}")
     for verdict in texts["verdict"]:
         if verdict not in VERDICTS:
             raise ListError(f"{place}: {verdict!r} is no verdict; there are {', '.join(VERDICTS)}")
     if CONFORMS.issuperset(texts["verdict"]):
         raise ListError(f"{place}: only what does not conform is listed, and {' or '.join(texts['verdict'])} does")
-    _check_versions(place, texts["versions"])
-    reason, issue, limits = ("".join(texts[key] or default) for key, default in (("reason", ()), ("issue", ()), ("versions", versions)))
-    return Entry(texts["cases"], texts["except"], texts["verdict"], reason, issue, limits)
+    _check_names(place, texts)
+    _check_versions(place, (*texts["versions"], *texts["opsets"]))
+    return Entry(
+        verdicts=texts["verdict"],
+        reason="".join(texts["reason"]),
+        operators=texts["operator"],
+        types=texts["type"],
+        opsets="".join(texts["opsets"]),
+        rulings=texts["ruling"],
+        faults=texts["fault"],
+        cases=texts["cases"],
+        excepted=texts["except"],
+        message="".join(texts["message"]),
+        issue="".join(texts["issue"]),
+        versions="".join(texts["versions"] or versions),
+    )
+
+
+def _check_names(place: str, texts: Mapping[str, tuple[str, ...]]) -> None:
+    """Refuse a fault or a ruling that no version on record has."""
+    rulings = [ruling for version in spec.versions() for ruling in version.rulings]
+    faults = [reading.name for ruling in rulings for reading in ruling.readings if not reading.legitimate]
+    for key, known in (("ruling", [ruling.id for ruling in rulings]), ("fault", faults)):
+        for name in texts[key]:
+            if name not in known:
+                raise ListError(f"{place}: {name!r} is no {key} on record; there are {', '.join(sorted(set(known)))}")
 
 
 def _texts(place: str, table: Mapping[str, Any], needed: Mapping[str, bool], lists: Collection[str]) -> dict[str, tuple[str, ...]]:

@@ -6,13 +6,12 @@ Apart from the list, and pure, so that it can be done again on kept records.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from cypool.conformance import report
 from cypool.conformance.axes import base
-from cypool.conformance.expectations.globs import matcher
-from cypool.conformance.expectations.lists import Entry, Expectations
+from cypool.conformance.expectations.lists import Entry, Expectations, about, matches
 from cypool.conformance.records import Result
 
 NOT_LISTED = "not listed"
@@ -60,19 +59,20 @@ def hold(expectations: Expectations, version: str, results: Sequence[Result], kn
     """
     entries = expectations.in_force(version)
     by_id = {result.case: result for result in results}
-    owner = expectations.listed(version, by_id)
+    owner = expectations.listed(version, results)
     surprises: list[Surprise] = []
-    for place, entry in enumerate(entries):
+    for entry in entries:
         listed = [by_id[id] for id in owner if owner[id] is entry]
-        wrong = [result for result in listed if result.verdict not in entry.verdicts]
+        wrong = [result for result in listed if not entry.takes(result)]
         surprises += _surprises(OTHERWISE, entry.title, (result for result in wrong if not result.conforms))
         surprises += _surprises(CONFORMS, entry.title, (result for result in wrong if result.conforms))
-        surprises += [Surprise(NOTHING, f"{glob} (of {entry.title})") for glob in idle(entry, by_id, known)]
-        if not listed and behind(entry, entries[:place], by_id, known):
-            surprises.append(Surprise(BEHIND, entry.title))
+        quiet = idle(entry, by_id, known)
+        surprises += [Surprise(NOTHING, f"{glob} (of {entry.title})") for glob in quiet]
+        if not listed and not quiet and (kind := useless(entry, entries, results, known)):
+            surprises.append(Surprise(kind, entry.title))
     for finding in report.findings(result for id, result in by_id.items() if id not in owner and not result.conforms):
         surprises += _surprises(NOT_LISTED, ": ".join(filter(None, (finding.verdict, finding.name))), finding.results)
-    as_listed = sum(by_id[id].verdict in entry.verdicts for id, entry in owner.items())
+    as_listed = sum(entry.takes(by_id[id]) for id, entry in owner.items())
     order = NOT_LISTED, OTHERWISE, CONFORMS, NOTHING, BEHIND
     return Held(as_listed, len(entries), tuple(sorted(surprises, key=lambda surprise: order.index(surprise.kind))))
 
@@ -84,17 +84,34 @@ def _surprises(kind: str, text: str, results: Iterable[Result]) -> list[Surprise
 
 def idle(entry: Entry, run: Collection[str], known: Known) -> list[str]:
     """The globs of an entry that do nothing: they match no case of the run and none that there is, or an exception takes nothing off."""
-    within = matcher(entry.cases)
-    quiet = [glob for glob in (*entry.cases, *entry.excepted) if not any(map(matcher([glob]), filter(within, run)))]
-    return [glob for glob in quiet if not any(map(matcher([glob]), filter(within, known())))]
+    within = replace(entry, excepted=())
+    quiet = [glob for glob in (*entry.cases, *entry.excepted) if not any(matches(id, (glob,)) and within.holds(id) for id in run)]
+    return [glob for glob in quiet if not any(matches(id, (glob,)) and within.holds(id) for id in known())]
 
 
-def behind(entry: Entry, above: Iterable[Entry], run: Collection[str], known: Known) -> bool:
-    """Whether other entries list all that this one lists in the run, and the same cases at all other opsets and in all variants."""
-    bases = {base(id) for id in entry.listed(run)}
-    if not bases:
-        return False
-    left = set(entry.listed([*run, *(id for id in known() if base(id) in bases)]))
-    for other in above:
-        left.difference_update(other.listed(left))
-    return not left
+def useless(entry: Entry, entries: Sequence[Entry], results: Sequence[Result], known: Known) -> str:
+    """Say why one of the entries, which lists nothing of a run, never counts; "" where it does in part, or another run may need it."""
+    run = {result.case for result in results}
+    others = [other for other in entries if other is not entry]
+    if entry.faults or entry.rulings:  # what these are about shows in results alone
+        helps = any(about(others, result) is not about(entries, result) for result in results)  # to explain what several faults do
+        if helps or not _covers(entry, run, known):
+            return ""
+        return BEHIND if any(about([entry], result) for result in results) else NOTHING
+    held = {base(id) for id in run if entry.holds(id)}
+    if not held:
+        return "" if any(map(entry.holds, known())) else NOTHING
+    elsewhere = [id for id in known() if base(id) in held and id not in run and entry.holds(id)]
+    by_id_alone = [other for other in entries[: entries.index(entry)] if not (other.faults or other.rulings)]
+    return BEHIND if all(any(other.holds(id) for other in by_id_alone) for id in elsewhere) else ""
+
+
+def _covers(entry: Entry, run: Collection[str], known: Known) -> bool:
+    """Whether the run has every case in the scope of an entry, at the opsets and in the variants that the run has at all."""
+    return not unasked_of(entry, run, known) and any(map(entry.holds, run))
+
+
+def unasked_of(entry: Entry, run: Collection[str], known: Known) -> list[str]:
+    """The cases in the scope of an entry that a run left out, at the opsets and in the variants that the run has at all."""
+    marks = {id.removeprefix(base(id)) for id in run}
+    return [id for id in known() if id not in run and id.removeprefix(base(id)) in marks and entry.holds(id)]

@@ -1,30 +1,44 @@
-"""Brings a list up to date with a run, and says what it changed; reasons and comments stay.
+"""Brings a list up to date with a run, and says what it changed: what was mended goes, what is new is proposed by finding.
 
-Apart from reading one, which needs neither a search for globs nor a package that writes TOML.
+Reasons and comments stay. A proposal is a beginning: somebody has to say why, and often for what in truth.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from cypool.conformance import report
+from cypool.conformance.axes import base
+from cypool.conformance.compare import OR
 from cypool.conformance.expectations.blocks import cut, edited, written
-from cypool.conformance.expectations.family import Family, families
-from cypool.conformance.expectations.globs import Puzzle, matching
-from cypool.conformance.expectations.lists import Entry, read
-from cypool.conformance.expectations.strict import Known, behind, idle
+from cypool.conformance.expectations.lists import Entry, Place, about, matches, read
+from cypool.conformance.expectations.strict import Known, idle, unasked_of, useless
 from cypool.conformance.expectations.versions import within
+from cypool.conformance.explanations import contradicted
+from cypool.conformance.oracle import JOIN
 from cypool.conformance.records import Result
 
 UNEXPLAINED = "to be explained"
 """How the reason of an entry starts that nobody has written one for."""
 
+INVALID = "*/invalid/*"
+
+KEYS = {
+    "operator": "operators",
+    "type": "types",
+    "ruling": "rulings",
+    "fault": "faults",
+    "cases": "cases",
+    "except": "excepted",
+}
+"""The keys of a proposal that say what it is about, and the fields of an entry that hold them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of one entry: a word for it, its title, and the globs that went and came, exceptions with ``except`` before them."""
+    """What became of one entry: a word for it, its title, and the lines that went and came."""
 
     what: str  # changed, added, removed
     title: str
@@ -33,137 +47,191 @@ class Change:
 
     def __str__(self) -> str:
         """As a difference reads."""
-        return "\n".join([f"{self.what}: {self.title}", *(f"  - {glob}" for glob in self.gone), *(f"  + {glob}" for glob in self.come)])
+        return "\n".join([f"{self.what}: {self.title}", *(f"  - {line}" for line in self.gone), *(f"  + {line}" for line in self.come)])
 
 
-@dataclass(slots=True)
-class _Plan:
-    """An entry in force: what it lists, as far as none above it does, what of that is right, and what is to be listed besides."""
+def update(text: str, version: str, results: Sequence[Result], known: Known = tuple) -> tuple[str, list[Change]]:
+    """Return the text of the list after a run of its runtime, of that version, and what changed.
 
-    entry: Entry
-    listed: set[str]
-    right: set[str]
-    adopted: set[str] = field(default_factory=set)
-
-    @property
-    def target(self) -> set[str]:
-        return self.right | self.adopted
-
-
-def update(
-    text: str, version: str, results: Sequence[Result], unasked: Collection[str] = (), known: Known = tuple
-) -> tuple[str, list[Change]]:
-    """The text of the list after a run of its runtime, of that version, and what changed.
-
-    What is as listed stays so. What is listed and came out otherwise is taken off, and an entry of which nothing is left goes. A deviation
-    that is not listed goes to the entry that has others of its family, else to a new entry. Entries that are about other versions are not
-    touched, nor what is said of cases that were not asked. ``unasked`` are the ids of those that the run could have been about at its
-    opsets and in its variants; ``known`` gives all that there are.
+    What is as listed stays to the byte. What is listed and came out otherwise becomes an exception, and an entry of which nothing is left
+    goes; so do globs that are about nothing. Deviations that are not listed get entries by finding. Entries about other versions are not
+    touched, nor what is said of cases that were not asked. ``known`` gives the ids of all cases that there are.
     """
     blocks = cut(text)
-    by_id = {result.case: result for result in results}
-    puzzle = Puzzle({*by_id, *unasked})
-    entries = read(text).entries
-    plans = _plans(entries, version, by_id, puzzle.ids)
-    new = _adopt(plans, results)
-    changes, emptied = [], []
-    above: set[str] = set()
-    for place, plan in plans.items():
-        quiet = {*idle(plan.entry, puzzle.ids, known)}
-        if not plan.listed and behind(plan.entry, (plans[other].entry for other in plans if other < place), puzzle.ids, known):
-            quiet.update(plan.entry.cases)
-        if plan.target != plan.listed or quiet:
-            globs = _rewritten(plan, puzzle, above, quiet)
-            changes.append(_change(plan.entry, *globs))
-            if globs[0]:
-                blocks.entries[place] = edited(blocks.entries[place], dict(zip(("cases", "except"), globs, strict=True)))
-            else:
-                emptied.append(place)
-        above |= plan.target
-    for place in reversed(emptied):
-        blocks.remove(place)
-    for family, members in new.items():
-        entry = _entry(family, members, puzzle, above)
-        above |= {result.case for result in members}
-        record = {"cases": entry.cases, "except": entry.excepted, "verdict": entry.verdicts[0], "reason": entry.reason}
-        blocks.append(written({key: value for key, value in record.items() if value}))
-        changes.append(Change("added", entry.title, (), _lines(entry.cases, entry.excepted)))
+    changes: list[Change] = []
+    while (found := _mended(read(str(blocks)).entries, version, results, known)) is not None:
+        place, before, after = found
+        if after is None:
+            blocks.remove(place)
+        else:
+            blocks.entries[place] = edited(blocks.entries[place], {"cases": after.cases, "except": after.excepted})
+        changes.append(_change(before, after))
+    entries = read(str(blocks)).in_force(version)
+    for entry in _proposals(entries, results):
+        blocks.append(written(_record(entry)))
+        changes.append(Change("added", entry.title, (), _lines(entry)))
     return str(blocks), changes
 
 
-def _plans(entries: Iterable[Entry], version: str, by_id: Mapping[str, Result], ids: Iterable[str]) -> dict[int, _Plan]:
-    """The entries in force, by their place. What is wrong in one is left to those below it."""
-    plans = {}
-    left = set(ids)
+def _mended(entries: Sequence[Entry], version: str, results: Sequence[Result], known: Known) -> tuple[int, Entry, Entry | None] | None:
+    """Return the place of the first entry that has to change, the entry, and what becomes of it; None of an entry that goes."""
+    in_force = [entry for entry in entries if within(version, entry.versions)]
+    owners = [(result, about(in_force, result)) for result in results]
     for place, entry in enumerate(entries):
-        if within(version, entry.versions):
-            listed = set(entry.listed(left))
-            right = {id for id in listed if id not in by_id or by_id[id].verdict in entry.verdicts}
-            plans[place] = _Plan(entry, listed, right)
-            left -= right
-    return plans
+        if entry not in in_force:
+            continue
+        own = [result for result, owner in owners if owner is entry]
+        right = [result.case for result in own if entry.takes(result)]
+        wrong = [result.case for result in own if not entry.takes(result)]
+        quiet = idle(entry, {result.case for result in results}, known)
+        never = not own and not quiet and useless(entry, in_force, results, known)
+        unasked = unasked_of(entry, {result.case for result in results}, known) if wrong else []
+        if never or (wrong and not right and not unasked):
+            return place, entry, None
+        if wrong or quiet:
+            kept = [glob for glob in entry.cases if glob not in quiet]
+            cases = tuple(glob for glob in kept if not _matching(wrong, glob) or _matching([*right, *unasked], glob))
+            exceptions = _shortest([id for id in wrong if not cases or matches(id, cases)], right)
+            excepted = (*(glob for glob in entry.excepted if glob not in quiet), *exceptions)
+            gone = bool(entry.cases) and not cases
+            return place, entry, None if gone else dataclasses.replace(entry, cases=cases, excepted=tuple(sorted(excepted)))
+    return None
 
 
-def _adopt(plans: Mapping[int, _Plan], results: Sequence[Result]) -> dict[Family, list[Result]]:
-    """Gives the deviations that none lists to the entry that has most of their family; gives back those of which no entry has any."""
-    owner = {id: place for place, plan in plans.items() for id in plan.right}
-    new = {}
-    for family, members in families(results).items():
-        loose = [result for result in members if result.case not in owner]
-        owners = Counter(owner[result.case] for result in members if result.case in owner)
-        homes = [
-            place for place, _ in owners.most_common() if len(plans[place].entry.verdicts) == 1
-        ]  # what is left to chance takes in none
-        if homes:
-            plans[homes[0]].adopted |= {result.case for result in loose}
-        elif loose:
-            new[family] = loose
-    return new
+def _matching(ids: Iterable[str], glob: str) -> bool:
+    return any(matches(id, (glob,)) for id in ids)
 
 
-def _rewritten(plan: _Plan, puzzle: Puzzle, above: set[str], quiet: Collection[str]) -> tuple[list[str], list[str]]:
-    """The globs and exceptions with which the entry lists what it is to list: what it has, as far as that makes a short list.
-
-    They may match what entries above list, whose word counts.
-    """
-    excepted = [glob for glob in plan.entry.excepted if glob not in quiet and not matching(plan.target, [glob])]
-    reach = set(puzzle.ids) - set(matching(puzzle.ids, excepted)) - above
-    matched = {glob: set(matching(reach, [glob])) for glob in plan.entry.cases if glob not in quiet}
-    # a glob that matches no case of this run at all is about other runs
-    in_part = {glob: ids for glob, ids in matched.items() if ids & plan.target or not matching(puzzle.ids, [glob])}
-    untainted = {glob: ids for glob, ids in in_part.items() if ids <= plan.target}
-    ways = [way for kept in (in_part, untainted) if (way := _completed(kept, plan.target, reach, puzzle)) is not None]
-    globs, but = min(ways, key=lambda way: len(way[0]) + len(way[1]))
-    listed = matching(puzzle.ids, globs)
-    excepted = [glob for glob in excepted if matching(listed, [glob]) or not matching(puzzle.ids, [glob])]
-    return sorted({*globs}), sorted({*excepted, *but})
+def _shortest(ids: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Return the ids as globs: one for a case at every opset and in every variant, where none of the others is of that case."""
+    taken = {base(id) for id in others}
+    return sorted({id if base(id) in taken else base(id) for id in ids})
 
 
-def _completed(kept: Mapping[str, set[str]], target: set[str], reach: set[str], puzzle: Puzzle) -> tuple[list[str], list[str]] | None:
-    """The globs that are kept and further ones for what they do not match, and exceptions from both, where there are such."""
-    inside = set().union(*kept.values())
-    taken_off = puzzle.pure(inside - target, target)
-    if taken_off is None:
-        return None
-    further, but = puzzle.cover(target - inside, reach - target, target & inside)
-    return [*kept, *further], [*taken_off, *but]
+def _proposals(entries: Sequence[Entry], results: Sequence[Result]) -> Iterator[Entry]:
+    """Give new entries for the deviations that are not listed: those that faults explain first, then the other findings."""
+    listed = list(entries)
+    free = list(results)
+    for group_by in (_by_fault, _by_finding):
+        free = [result for result in free if about(listed, result) is None]
+        for entry, members in group_by([result for result in free if not result.conforms]):
+            ids = {result.case for result in members}
+            others = [result for result in free if result.case not in ids and about(listed, result) is None]
+            for exact in _exact(entry, members, others):
+                listed.append(exact)
+                yield exact
 
 
-def _entry(family: Family, members: Sequence[Result], puzzle: Puzzle, above: set[str]) -> Entry:
-    """A new entry for results of one family; somebody has to write its reason yet."""
-    ids = {result.case for result in members}
-    cases, excepted = puzzle.cover(ids, set(puzzle.ids) - ids - above)
-    verdict, name, _ = family
-    example = report.Finding(verdict, name, tuple(members)).smallest
-    told = ": ".join(filter(None, (name, example.case, report.shortened(example.message, 40, 80))))
-    return Entry(tuple(cases), tuple(excepted), (verdict,), f"{UNEXPLAINED}; {told}", "", "")
+def _by_fault(results: Iterable[Result]) -> Iterator[tuple[Entry, list[Result]]]:
+    """Give an entry for each fault that explains any of these results, by verdict, and those that it explains."""
+    found: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        for name in result.reading.partition(OR)[0].split(JOIN) if result.reading else ():
+            found.setdefault((result.verdict, name), []).append(result)
+    for (verdict, name), members in sorted(found.items(), key=lambda pair: -len(pair[1])):
+        yield Entry((verdict,), _reason(verdict, members), faults=(name,)), members
 
 
-def _change(entry: Entry, cases: Sequence[str], excepted: Sequence[str]) -> Change:
-    before, after = _lines(entry.cases, entry.excepted), _lines(cases, excepted)
-    gone, come = (tuple(line for line in a if line not in b) for a, b in ((before, after), (after, before)))
-    return Change("changed" if cases else "removed", entry.title, gone, come)
+def _by_finding(results: Sequence[Result]) -> Iterator[tuple[Entry, list[Result]]]:
+    """Give an entry for each other finding, and its results: what is valid and what is not apart."""
+    for finding in report.findings(results):
+        for invalid in (False, True):
+            members = [result for result in finding.results if (result.fault is not None) == invalid]
+            if members:
+                yield Entry((finding.verdict,), _reason(finding.verdict, members)), members
 
 
-def _lines(cases: Iterable[str], excepted: Iterable[str]) -> tuple[str, ...]:
-    return (*cases, *(f"except {glob}" for glob in excepted))
+def _reason(verdict: str, members: Sequence[Result]) -> str:
+    """Return what stands for a reason until somebody writes one."""
+    (finding, *_) = report.findings(members)
+    example = finding.telling
+    told = ": ".join(filter(None, (finding.name, example.case, report.shortened(example.message, 40, 80))))
+    return f"{UNEXPLAINED}; {told}"
+
+
+def _exact(entry: Entry, members: Sequence[Result], others: Sequence[Result]) -> list[Entry]:
+    """Return the entry with the broadest scope that holds the members and none of the others, or one an operator-version and type."""
+    for narrower in _narrowings(entry, members, others):
+        if not any(_is_about(narrower, result) for result in others):
+            return [narrower]
+    for part in ("version", "type"):
+        parts: dict[str, list[Result]] = {}
+        for result in members:
+            parts.setdefault(getattr(result, part), []).append(result)
+        if len(parts) > 1:
+            rest = {value: [result for result in members if getattr(result, part) != value] for value in parts}
+            return [found for value, own in parts.items() for found in _exact(entry, own, [*others, *rest[value]])]
+    cases = tuple(_shortest([result.case for result in members], [result.case for result in others]))
+    excepted = tuple(sorted(result.case for result in others if matches(result.case, cases)))
+    return [dataclasses.replace(entry, faults=(), cases=cases, excepted=excepted)]
+
+
+def _is_about(entry: Entry, result: Result) -> bool:
+    """Whether an entry would speak of a result; one with faults speaks of right answers that these contradict."""
+    return entry.in_scope(result) and (not entry.faults or not contradicted(result).isdisjoint(entry.faults))
+
+
+MOST = 6
+"""How many globs a proposal has at most, unless it lists cases one by one."""
+
+
+def _narrowings(entry: Entry, members: Sequence[Result], others: Sequence[Result]) -> Iterator[Entry]:
+    """Give scopes that hold all members, the broadest first."""
+    places = [Place.of(result.case) for result in members]
+    plain = dataclasses.replace(entry, operators=tuple(sorted({place.version for place in places})))
+    typed = dataclasses.replace(plain, types=tuple(sorted({place.type for place in places})))
+    first, last = min(place.opset for place in places), max(place.opset for place in places)
+    for opsets in ("", f"<={last}", f">={first}"):
+        for scope in (plain, typed):
+            yield from _parts(dataclasses.replace(scope, opsets=opsets), members, others)
+
+
+def _parts(scope: Entry, members: Sequence[Result], others: Sequence[Result]) -> Iterator[Entry]:
+    """Give parts of a scope that hold all members: by being valid or not, by rulings, by what stands at one place of their ids."""
+    yield scope
+    if scope.faults:
+        return
+    invalid = all(result.fault is not None for result in members)
+    kind = dataclasses.replace(scope, cases=(INVALID,)) if invalid else dataclasses.replace(scope, excepted=(INVALID,))
+    yield kind
+    rulings = sorted({ruling for result in members for ruling in result.rulings})
+    if all(result.rulings for result in members):
+        yield dataclasses.replace(kind, rulings=tuple(rulings))
+    inside = [result for result in others if kind.in_scope(result)]
+    start = 3 if invalid else 2
+    ids, other_ids = ([base(result.case).split("/")[start:] for result in some] for some in (members, inside))
+    for place in range(max(map(len, ids))):
+        own, foreign = (_globs(some, place) for some in (ids, other_ids))
+        if own:
+            yield dataclasses.replace(scope, cases=own)
+        if foreign and not set(foreign).intersection(own):
+            yield dataclasses.replace(kind, excepted=(*kind.excepted, *foreign))
+
+
+def _globs(ids: Sequence[Sequence[str]], place: int) -> tuple[str, ...]:
+    """Return globs for the values that stand at one place of ids; none where they are many, or where an id has no such place."""
+    if not ids or any(len(id) <= place for id in ids):
+        return ()
+    found = sorted({f"*/{id[place]}" + "/*" * (place < len(id) - 1) for id in ids})
+    return tuple(found) if len(found) <= MOST else ()
+
+
+def _record(entry: Entry) -> Mapping[str, str | Sequence[str]]:
+    """Return what is written of a proposal."""
+    texts = {key: getattr(entry, name) for key, name in KEYS.items()}
+    scope = {key: found[0] if len(found) == 1 else found for key, found in texts.items() if found}
+    opsets = {"opsets": entry.opsets} if entry.opsets else {}
+    return {**scope, **opsets, "verdict": entry.verdicts[0], "reason": entry.reason}
+
+
+def _change(before: Entry, after: Entry | None) -> Change:
+    if after is None:
+        return Change("removed", before.title, _lines(before), ())
+    gone, come = (tuple(line for line in _lines(a) if line not in _lines(b)) for a, b in ((before, after), (after, before)))
+    return Change("changed", before.title, gone, come)
+
+
+def _lines(entry: Entry) -> tuple[str, ...]:
+    """Return what an entry is about, a line each."""
+    lines = [f"{key} {text}" if key != "cases" else text for key, name in KEYS.items() for text in getattr(entry, name)]
+    return (*lines, *([f"opsets {entry.opsets}"] if entry.opsets else []))

@@ -60,7 +60,7 @@ def _suite(header: Header, runtime: str, version: str, results: Sequence[Result]
     if expectations is None:
         suite.add_testcases([_case(runtime, result, _told(result)) for result in results])
     else:
-        entries = expectations.listed(str(properties["runtime version"]), (result.case for result in results))
+        entries = expectations.listed(str(properties["runtime version"]), results)
         suite.add_testcases([_case(runtime, result, _held(result, entries.get(result.case))) for result in results])
     return suite
 
@@ -88,7 +88,7 @@ def _told(result: Result) -> Element | None:
 
 def _held(result: Result, entry: Entry | None) -> Element | None:
     """What it holds where the runtime has a list, and this entry of it is about the case."""
-    if entry is not None and result.verdict in entry.verdicts:
+    if entry is not None and entry.takes(result):
         return _element(Skipped, result, f"as listed: {entry.reason}")
     if entry is not None and result.conforms:
         return _element(Failure, result, f"listed, but it conforms: {entry.title}")

@@ -6,7 +6,7 @@ Apart from the conftest, which pytest imports by itself; in the path of an item'
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from cypool.conformance import axes
 from cypool.conformance import cases as generated
 from cypool.conformance.case import Case
 from cypool.conformance.compare import criterion
-from cypool.conformance.expectations.lists import Entry, ListError, read
+from cypool.conformance.expectations.lists import Entry, ListError, about, read
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Result
 from cypool.conformance.runner import examined
@@ -39,11 +39,11 @@ class CaseItem(pytest.Item):
     What a list of expectations says of it is an expected failure, a strict one.
     """
 
-    def __init__(self, *, case: Case, entry: Entry | None, **arguments: Any) -> None:
-        """The item of a case, and what the list says of it."""
+    def __init__(self, *, case: Case, entries: Sequence[Entry], **arguments: Any) -> None:
+        """The item of a case, and the entries of the list that are in force."""
         super().__init__(**arguments)
         self.case = case
-        self.entry = entry
+        self.entries = entries
 
     def runtest(self) -> None:
         """Run it in this process's worker, and judge."""
@@ -52,11 +52,12 @@ class CaseItem(pytest.Item):
         self.user_properties += [
             (name, value) for name in ("verdict", "ulp", "reading") if (value := getattr(result, name)) not in (None, "")
         ]
-        listed = self.entry is not None and result.verdict in self.entry.verdicts
-        if listed and self.entry and not result.conforms:
-            pytest.xfail(self.entry.title)
-        if not listed and (self.entry or not result.conforms):
-            raise Deviation(result, f"listed as {self.entry.title}, but " if self.entry else "")
+        entry = about(self.entries, result)
+        listed = entry is not None and entry.takes(result)
+        if listed and entry and not result.conforms:
+            pytest.xfail(entry.title)
+        if not listed and (entry or not result.conforms):
+            raise Deviation(result, f"listed as {entry.title}, but " if entry else "")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *arguments: Any, **more: Any) -> Any:
         """What a reader needs of a deviation, or of a runtime that can't be started again; of anything else, pytest's own traceback."""
@@ -82,12 +83,8 @@ class Cases(pytest.File):
     def collect(self) -> Iterator[CaseItem]:
         """Start the runtime, then give the items; a runtime that is not there is an error of the collection, not of every case."""
         entries = [] if self.config.option.collectonly else self._entries(self._start())
-        cases = {case.id: case for case in axes.spread(generated.generate())}
-        listed: dict[str, Entry] = {}
-        for entry in entries:  # of several about a case, the first counts
-            listed |= dict.fromkeys(entry.listed(id for id in cases if id not in listed), entry)
-        for id, case in cases.items():
-            yield CaseItem.from_parent(self, name=id, case=case, entry=listed.get(id))
+        for case in axes.spread(generated.generate()):
+            yield CaseItem.from_parent(self, name=case.id, case=case, entries=entries)
 
     def _start(self) -> Isolated:
         name = self.config.getoption("--cypool-runtime", default=None)
