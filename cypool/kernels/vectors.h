@@ -43,6 +43,12 @@ static inline void cypool_put(double* y, cypool_vector a) { memcpy(y, &a, sizeof
 static inline cypool_vector cypool_every_other(const double* x, int odd) {
 #if CYPOOL_WIDTH == 1
     return x[odd];
+#elif CYPOOL_WIDTH == 8
+    __m512i places = _mm512_add_epi64(_mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), _mm512_set1_epi64(odd));
+    return _mm512_permutex2var_pd(_mm512_loadu_pd(x), places, _mm512_loadu_pd(x + 8));
+#elif CYPOOL_WIDTH == 4
+    __m256d low = _mm256_loadu_pd(x), high = _mm256_loadu_pd(x + 4);
+    return _mm256_permute4x64_pd(odd ? _mm256_unpackhi_pd(low, high) : _mm256_unpacklo_pd(low, high), 0xd8);
 #else
     cypool_vector result;
     CYPOOL_EACH(x[2 * i + odd]);
@@ -192,6 +198,34 @@ CYPOOL_SOME(cypool_floats, cypool_some_float, cypool_floats_float, float)
 CYPOOL_SOME(cypool_floats, cypool_some_float16, cypool_floats_float16, uint16_t)
 CYPOOL_SOME(cypool_floats, cypool_some_bfloat16, cypool_floats_bfloat16, int16_t)
 #endif
+
+/* Store the first ``count`` numbers as floats. */
+static inline void cypool_store_floats(float* y, cypool_vector a, int count) {
+#if CYPOOL_WIDTH == 8
+    if (count == CYPOOL_WIDTH) _mm256_storeu_ps(y, _mm512_cvtpd_ps(a));
+    else _mm256_mask_storeu_ps(y, (__mmask8)((1u << count) - 1), _mm512_cvtpd_ps(a));
+#elif CYPOOL_WIDTH == 4
+    if (count == CYPOOL_WIDTH) _mm_storeu_ps(y, _mm256_cvtpd_ps(a));
+    else _mm_maskstore_ps(y, cypool_words_mask(count), _mm256_cvtpd_ps(a));
+#else
+    double each[CYPOOL_WIDTH];
+    memcpy(each, &a, sizeof a);
+    for (int i = 0; i < count; i++) y[i] = (float)each[i];
+#endif
+}
+
+/* The numbers without the lower 27 bits of their mantissas. */
+static inline cypool_vector cypool_upper(cypool_vector a) {
+#if CYPOOL_WIDTH == 1
+    int64_t bits;
+#else
+    cypool_integers bits;
+#endif
+    memcpy(&bits, &a, sizeof bits);
+    bits = bits & ~(int64_t)0x7ffffff;
+    memcpy(&a, &bits, sizeof a);
+    return a;
+}
 
 static inline double cypool_first(cypool_vector a) {
     double value;

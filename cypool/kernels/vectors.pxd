@@ -20,6 +20,8 @@ cdef extern from "vectors.h" nogil:
     vector power_of_two "cypool_power_of_two"(vector n)
     void put "cypool_put"(double* y, vector a)
     vector absolute "cypool_abs"(vector a)
+    vector upper "cypool_upper"(vector a)
+    void store_floats "cypool_store_floats"(float* y, vector a, int count)
     vector square_root "cypool_sqrt"(vector a)
     void will_read "cypool_will_read"(const void* x)
     void will_write "cypool_will_write"(const void* x)

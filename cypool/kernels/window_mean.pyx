@@ -7,17 +7,36 @@ docs/kernels.md has the proof.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, NAN, fabs, isfinite, ldexp
+from libc.math cimport INFINITY, NAN, fabs, isfinite, ldexp, nextafter
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from .exact cimport accumulate_exactly, accumulator, clear, quotient, rounded_sum, scaled
 from .floats cimport element, float16, signed_value, store_signed
 from .powers cimport pair, two_sum
+from .vectors cimport (
+    WIDTH, absolute, between, every_other, load, load_double, load_part, put, splat, store_floats, upper, vector
+)
 from .windows cimport AXES, axis, inside, padded_taps, sound, span, start_of
+
+cdef extern from *:
+    """
+    /* Loops with constants in them are made of functions that are inline. */
+    #if defined(__GNUC__)
+      #undef CYTHON_INLINE
+      #define CYTHON_INLINE inline __attribute__((always_inline))
+    #endif
+    """
 
 cdef enum:
     SPAN = 4096  # columns that a row of sums holds
     BLOCK = 512  # outputs of a row that are tested together, at most
+    ROOM = SPAN + 64  # for whole vectors
+    TABLE = BLOCK + 16
+    TABLES = 4  # of divisors, which differ at the edges
+    FOLDED = 64  # rows that a window has, to be listed
+    LISTED = 1 << 18  # offsets of rows, at most
+    SMALL = 4096  # elements of a plane whose largest magnitude is that of all its rows
     LONGEST = 1 << 24  # additions on the way of a term, above which outputs are summed one at a time
 
 # What is summed: planes as in ``lp``, one axis record and one stride for each of their axes.
@@ -33,6 +52,9 @@ cdef struct problem:
     Py_ssize_t columns  # of outputs in a row
     Py_ssize_t block  # outputs of a row that are summed together; 0 if each is by itself
     Py_ssize_t blocks  # in a row
+    const row_entry* entries  # of each row of outputs, or NULL
+    const Py_ssize_t* offsets
+    bint small  # the largest magnitude is that of the plane
     double limit  # times the largest magnitude: what a sum of terms of both signs has to reach
     double largest  # magnitude with which no sum overflows
 
@@ -45,16 +67,40 @@ cdef struct bundle:
     double outer  # rows inside the padded plane
 
 
-cdef struct scratch:
-    double hi[SPAN]
-    double lo[SPAN]
-    double divisor[BLOCK]
-
-
 cdef struct extremes:
     double most  # finite magnitude
     bint negative
     bint positive
+
+# What is known of a row of the plane, or of the part of it that a block of outputs sees.
+cdef struct known:
+    const void* start
+    Py_ssize_t size
+    extremes found
+
+# A row of outputs where rows are contiguous: the rows that it sums, as offsets in a plane.
+cdef struct row_entry:
+    Py_ssize_t first
+    Py_ssize_t count
+    Py_ssize_t common  # rows with which both this list and the next begin, at most one following; 0 if they do not
+    double inner
+    double outer
+
+# Divisors of a block of outputs, or, in narrow types, what 1 is by them.
+cdef struct divisors:
+    double rows  # that count
+    double each[TABLE]
+
+cdef struct scratch:
+    double hi[2][ROOM]  # of two rows of outputs
+    double lo[2][ROOM]
+    double total[TABLE]
+    double columns[TABLE]  # that count, for each output of the block
+    divisors tables[TABLES]
+    int next_table
+    Py_ssize_t block  # that the tables are of
+    known rows[FOLDED]
+    known plane
 
 
 cdef inline bint sign_of(double x) noexcept nogil:
@@ -156,9 +202,8 @@ cdef double exact_mean(const element* x, const problem* p, const bundle* rows, P
 # --- rows of outputs ---------------------------------------------------------------------------------------------------------------------
 
 
-cdef inline bundle rows_of(const problem* p, Py_ssize_t row) noexcept nogil:
-    """The rows that output row ``row`` of a plane sums."""
-    cdef bundle result
+cdef inline void set_rows(bundle* result, const problem* p, Py_ssize_t row) noexcept nogil:
+    """Say which rows output row ``row`` of a plane sums."""
     cdef const axis* along
     cdef Py_ssize_t window
     cdef int a = p.ndim - 2
@@ -175,13 +220,12 @@ cdef inline bundle rows_of(const problem* p, Py_ssize_t row) noexcept nogil:
         result.outer *= padded_taps(along, window)
         a -= 1
     result.empty = result.inner == 0.0
-    return result
 
 
-cdef inline void fold_row(
+cdef void fold_strided(
     const element* x, Py_ssize_t step, Py_ssize_t size, double* hi, double* lo, extremes* found
 ) noexcept nogil:
-    """Add a row to the sums of columns."""
+    """Add a row whose elements are apart to the sums of columns, and widen ``found`` by it."""
     cdef double value, most = found.most
     cdef bint negative = found.negative, positive = found.positive
     cdef Py_ssize_t j
@@ -218,7 +262,7 @@ cdef extremes fold_rows(
     if rows.empty:
         return found
     if lead < 0:
-        fold_row(x, step, size, hi, lo, &found)
+        fold_strided(x, step, size, hi, lo, &found)
         return found
     for a in range(p.ndim):
         at[a] = 0
@@ -228,7 +272,7 @@ cdef extremes fold_rows(
             offset = (rows.spans[lead].position + i * p.axes[lead].dilation) * p.strides[lead]
             for a in range(lead):
                 offset += (rows.spans[a].position + at[a] * p.axes[a].dilation) * p.strides[a]
-            fold_row(x + offset, step, size, hi, lo, &found)
+            fold_strided(x + offset, step, size, hi, lo, &found)
             a = <int>lead - 1
             while a >= 0:
                 at[a] += 1
@@ -241,65 +285,394 @@ cdef extremes fold_rows(
     return found
 
 
-cdef void clear_sums(const problem* p, const bundle* rows, Py_ssize_t start, Py_ssize_t size, double* hi, double* lo) noexcept nogil:
+cdef inline Py_ssize_t reach_of(const axis* last, Py_ssize_t count) noexcept nogil:
+    """Return how many columns ``count`` windows reach over."""
+    return ((count - 1) * last.stride if count > 1 else 0) + ((last.taps - 1) * last.dilation if last.taps > 1 else 0) + 1
+
+
+cdef void clear_sums(
+    const problem* p, double inner, double outer, Py_ssize_t start, Py_ssize_t first, Py_ssize_t end, double* hi, double* lo
+) noexcept nogil:
     """Set sums of columns to zero: +0.0 where padding counts, else -0.0, which adds nothing at all."""
     cdef const axis* last = &p.axes[p.ndim - 1]
     cdef Py_ssize_t j
     cdef bint padding
-    for j in range(size):
+    for j in range(first, end):
         padding = (
-            p.padding and last.first <= start + j < last.padded and rows.outer > 0.0
-            and (rows.outer > rows.inner or not 0 <= start + j < last.size)
+            p.padding and last.first <= start + j < last.padded and outer > 0.0
+            and (outer > inner or not 0 <= start + j < last.size)
         )
         hi[j] = 0.0 if padding else -0.0
         lo[j] = 0.0
 
 
-cdef void row_means(
-    const element* x, const problem* p, const bundle* rows, Py_ssize_t first, Py_ssize_t count, scratch* s, element* y
+cdef void find_extremes(const element* x, Py_ssize_t size, extremes* found) noexcept nogil:
+    """Widen ``found`` by a contiguous row; by bits, as these loops make vectors."""
+    cdef const long long* longs = <const long long*>x
+    cdef const int* ints = <const int*>x
+    cdef const short* shorts = <const short*>x
+    cdef long long most = 0, any_of = 0, all_of = -1
+    cdef int most_int = 0, any_int = 0, all_int = -1
+    cdef short most_short = 0, any_short = 0, all_short = -1
+    cdef double large
+    cdef float large_float
+    cdef Py_ssize_t j
+    if element is double:
+        for j in range(size):
+            any_of |= longs[j]
+            all_of &= longs[j]
+            most = max(most, longs[j] & <long long>0x7fffffffffffffff)
+        memcpy(&large, &most, sizeof(double))
+    elif element is float:
+        for j in range(size):
+            any_int |= ints[j]
+            all_int &= ints[j]
+            most_int = max(most_int, ints[j] & 0x7fffffff)
+        memcpy(&large_float, &most_int, sizeof(float))
+        large = large_float
+        any_of = any_int
+        all_of = all_int
+    else:
+        for j in range(size):
+            any_short |= shorts[j]
+            all_short &= shorts[j]
+            most_short = max(most_short, <short>(shorts[j] & 0x7fff))
+        large = signed_value(<const element*>&most_short, 0)
+        any_of = any_short
+        all_of = all_short
+    found.negative = found.negative or any_of < 0
+    found.positive = found.positive or all_of >= 0
+    if not isfinite(large):
+        large = 0.0
+        for j in range(size):
+            if isfinite(signed_value(x, j)):
+                large = max(large, fabs(signed_value(x, j)))
+    found.most = max(found.most, large)
+
+
+cdef extremes of_plane(const element* x, const problem* p, scratch* s) noexcept nogil:
+    """Return the extremes of a small plane, which is looked at once."""
+    cdef walk w
+    cdef Py_ssize_t size = 1
+    cdef int a = p.ndim - 1
+    cdef bint contiguous = True
+    if s.plane.start == <const void*>x:
+        return s.plane.found
+    s.plane.start = <const void*>x
+    s.plane.found.most = 0.0
+    s.plane.found.negative = s.plane.found.positive = False
+    while a >= 0:
+        contiguous = contiguous and p.strides[a] == size
+        size *= p.axes[a].size
+        w.spans[a].taps = p.axes[a].size
+        w.steps[a] = p.strides[a]
+        w.at[a] = 0
+        a -= 1
+    if size and contiguous:
+        find_extremes(x, size, &s.plane.found)
+    elif size:
+        w.ndim = p.ndim
+        w.offset = 0
+        while True:
+            fold_strided(x + w.offset, 1, 1, s.total, s.columns, &s.plane.found)
+            if not next_element(&w):
+                break
+        s.block = -1  # s.columns was used
+    return s.plane.found
+
+
+cdef void widen(scratch* s, const element* x, Py_ssize_t size, extremes* found) noexcept nogil:
+    """Widen ``found`` by a row, each of which is looked at once."""
+    cdef known* row = &s.rows[(<size_t>x // 64) % FOLDED]
+    if row.start != <const void*>x or row.size != size:
+        row.start = <const void*>x
+        row.size = size
+        row.found.most = 0.0
+        row.found.negative = row.found.positive = False
+        find_extremes(x, size, &row.found)
+    found.most = max(found.most, row.found.most)
+    found.negative = found.negative or row.found.negative
+    found.positive = found.positive or row.found.positive
+
+
+cdef inline void add(vector x, vector* hi, vector* lo, const element* unused) noexcept nogil:
+    """Add to sums; those of doubles with the error."""
+    cdef vector total = hi[0] + x
+    cdef vector part
+    if element is double:
+        part = total - hi[0]
+        lo[0] = lo[0] + ((hi[0] - (total - part)) + (x - part))
+    hi[0] = total
+
+
+cdef inline vector some_of(const element* x, bint all, Py_ssize_t left) noexcept nogil:
+    """Load a vector, or what is left of one."""
+    return load(x) if all else load_part(x, <int>left)
+
+
+cdef inline void fold_vector(
+    const element* x, const Py_ssize_t* rows, Py_ssize_t common, const Py_ssize_t* first, const Py_ssize_t* second, bint all,
+    Py_ssize_t left, bint two, double* hi, double* lo, double* next_hi, double* next_lo,
 ) noexcept nogil:
-    """A block of a row of outputs."""
-    cdef const axis* last = &p.axes[p.ndim - 1]
-    cdef Py_ssize_t taps = last.taps, dilation = last.dilation if taps > 1 else 0, stride = last.stride if last.count > 1 else 0
-    cdef Py_ssize_t start = start_of(last, first), size = (count - 1) * stride + (taps - 1) * dilation + 1
-    cdef Py_ssize_t left = max(0, -start), right = min(size, last.size - start), o, k
-    cdef extremes found
-    cdef pair sum
-    cdef double hi, lo, total, least
-    clear_sums(p, rows, start, size, s.hi, s.lo)
-    found.most = 0.0
-    found.negative = found.positive = False
-    if left < right:
-        found = fold_rows(
-            x + (start + left) * p.strides[p.ndim - 1], p, rows, right - left, s.hi + left, s.lo + left
+    """A vector of ``fold``."""
+    cdef vector a = some_of(x + rows[0], all, left), b = splat(0.0), c, d
+    cdef Py_ssize_t k
+    for k in range(1, common):
+        add(some_of(x + rows[k], all, left), &a, &b, x)
+    if two:
+        c = a
+        d = b
+        if second != NULL:
+            add(some_of(x + second[0], all, left), &c, &d, x)
+        put(next_hi, c)
+        if element is double:
+            put(next_lo, d)
+    if first != NULL:
+        add(some_of(x + first[0], all, left), &a, &b, x)
+    put(hi, a)
+    if element is double:
+        put(lo, b)
+
+
+cdef inline void fold(
+    const element* x, const Py_ssize_t* rows, Py_ssize_t common, const Py_ssize_t* first, const Py_ssize_t* second, Py_ssize_t size,
+    bint two, scratch* s, Py_ssize_t at,
+) noexcept nogil:
+    """Sum rows, at least one, column by column. With ``two`` the sums of the common ones go on with ``first`` for one row of outputs, and
+    with ``second`` for the next; either may be NULL."""
+    cdef Py_ssize_t j = 0
+    while j + WIDTH <= size:
+        fold_vector(
+            x + j, rows, common, first, second, True, 0, two, s.hi[0] + at + j, s.lo[0] + at + j, s.hi[1] + at + j, s.lo[1] + at + j
         )
-    least = p.limit * found.most if found.negative and found.positive else -1.0
-    if found.most >= p.largest:
-        least = NAN
-    for o in range(count):
-        s.divisor[o] = rows.outer * padded_taps(last, first + o) if p.padding else rows.inner * inside(last, first + o).taps
-        if s.divisor[o] == 0.0:
-            s.divisor[o] = NAN
-    for o in range(count):
-        hi = s.hi[o * stride]
-        lo = s.lo[o * stride]
+        j += WIDTH
+    if j < size:
+        fold_vector(
+            x + j, rows, common, first, second, False, size - j, two, s.hi[0] + at + j, s.lo[0] + at + j, s.hi[1] + at + j,
+            s.lo[1] + at + j,
+        )
+
+
+cdef void fold_ways(
+    const element* x, const Py_ssize_t* rows, Py_ssize_t common, const Py_ssize_t* first, const Py_ssize_t* second, Py_ssize_t size,
+    bint two, scratch* s, Py_ssize_t at,
+) noexcept nogil:
+    """``fold``, with loops of their own for the common numbers of rows."""
+    if two:
+        if common == 2 and first != NULL and second != NULL:
+            fold(x, rows, 2, first, second, size, True, s, at)
+        else:
+            fold(x, rows, common, first, second, size, True, s, at)
+    elif common == 3:
+        fold(x, rows, 3, <const Py_ssize_t*>NULL, <const Py_ssize_t*>NULL, size, False, s, at)
+    elif common == 2:
+        fold(x, rows, 2, <const Py_ssize_t*>NULL, <const Py_ssize_t*>NULL, size, False, s, at)
+    else:
+        fold(x, rows, common, <const Py_ssize_t*>NULL, <const Py_ssize_t*>NULL, size, False, s, at)
+
+
+cdef inline vector every(const double* x, int stride) noexcept nogil:
+    """Load a vector of every ``stride``-th number, 1 or 2."""
+    return load_double(x) if stride == 1 else every_other(x, 0)
+
+
+cdef inline bint sum_columns(
+    const double* high, const double* low, Py_ssize_t count, Py_ssize_t taps, Py_ssize_t dilation, int stride, double least,
+    const double* divisor, scratch* s, element* y,
+) noexcept nogil:
+    """Write the means of a row of outputs, and their sums to ``s.total``; whether all sums are at least as large as they have to be."""
+    cdef Py_ssize_t o = 0, k
+    cdef vector hi, lo, total, mean, q, head, wrong = splat(0.0)
+    cdef vector below = splat(nextafter(least, -INFINITY)), above = splat(INFINITY), tiny = splat(5e-324)
+    cdef double each[WIDTH]
+    cdef double sum = 0.0
+    cdef int i, some
+    while o < count:
+        hi = every(high + o * stride, stride)
+        lo = every(low + o * stride, stride) if element is double else splat(0.0)
         for k in range(1, taps):
             if element is double:
-                sum = two_sum(hi, s.hi[o * stride + k * dilation])
-                hi = sum.hi
-                lo += sum.lo + s.lo[o * stride + k * dilation]
-            else:
-                hi += s.hi[o * stride + k * dilation]
+                lo = lo + every(low + o * stride + k * dilation, stride)
+            add(every(high + o * stride + k * dilation, stride), &hi, &lo, y)
+        head = load_double(divisor + o)
         if element is double:
-            total = hi + lo if lo != 0.0 else hi
+            total = between(lo, -tiny, tiny, hi, hi + lo)
+            q = hi / head
+            mean = upper(q)
+            mean = q + (((hi - mean * head) - (q - mean) * head) + lo) / head
+            mean = between(total, -tiny, tiny, total / head, mean)
         else:
             total = hi
-        if not fabs(total) >= least:
-            store_signed(y + o, exact_mean(x, p, rows, first + o))
-        elif element is double:
-            store_signed(y + o, quotient(hi, lo, s.divisor[o]) if total != 0.0 else total / s.divisor[o])
+            mean = hi * head
+        put(s.total + o, total)
+        wrong = wrong + between(absolute(total), below, above, splat(0.0), splat(1.0))
+        some = <int>min(<Py_ssize_t>WIDTH, count - o)
+        if element is float:
+            store_floats(<float*>y + o, mean, some)
         else:
-            store_signed(y + o, total * (1.0 / s.divisor[o]))
+            put(each, mean)
+            for i in range(some):
+                store_signed(y + o + i, each[i])
+        o += WIDTH
+    put(each, wrong)
+    for i in range(WIDTH):
+        sum += each[i]
+    return sum == 0.0
+
+
+cdef bint sum_ways(
+    const double* high, const double* low, Py_ssize_t count, Py_ssize_t taps, Py_ssize_t dilation, int stride, double least,
+    const double* divisor, scratch* s, element* y,
+) noexcept nogil:
+    """``sum_columns``, with loops of their own for the common windows."""
+    if stride == 1:
+        if taps == 3 and dilation == 1:
+            return sum_columns(high, low, count, 3, 1, 1, least, divisor, s, y)
+        return sum_columns(high, low, count, taps, dilation, 1, least, divisor, s, y)
+    if taps == 3 and dilation == 1:
+        return sum_columns(high, low, count, 3, 1, 2, least, divisor, s, y)
+    if taps == 2 and dilation == 1:
+        return sum_columns(high, low, count, 2, 1, 2, least, divisor, s, y)
+    return sum_columns(high, low, count, taps, dilation, 2, least, divisor, s, y)
+
+
+cdef const double* divisors_of(
+    const problem* p, double rows, Py_ssize_t first, Py_ssize_t count, scratch* s, const element* unused
+) noexcept nogil:
+    """Return the divisors of a block of outputs, from the table of those made last."""
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef divisors* made
+    cdef double divisor
+    cdef Py_ssize_t o
+    cdef int t
+    if s.block != first:
+        s.block = first
+        for t in range(TABLES):
+            s.tables[t].rows = -1.0
+        for o in range(count):
+            s.columns[o] = padded_taps(last, first + o) if p.padding else inside(last, first + o).taps
+    for t in range(TABLES):
+        if s.tables[t].rows == rows:
+            return s.tables[t].each
+    made = &s.tables[s.next_table]
+    s.next_table = (s.next_table + 1) % TABLES
+    made.rows = rows
+    for o in range(count):
+        divisor = rows * s.columns[o]
+        if divisor == 0.0:
+            divisor = NAN
+        made.each[o] = divisor if element is double else 1.0 / divisor
+    for o in range(count, min(count + 16, <Py_ssize_t>TABLE)):
+        made.each[o] = 1.0
+    return made.each
+
+
+cdef void finish(
+    const element* x, const problem* p, Py_ssize_t row, double inner, double outer, extremes found, Py_ssize_t first, Py_ssize_t count,
+    int which, scratch* s, element* y
+) noexcept nogil:
+    """Write a block of a row of outputs, whose sums of columns are there; those that may be wrong are summed again."""
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef Py_ssize_t taps = last.taps, dilation = last.dilation if taps > 1 else 0, stride = last.stride if last.count > 1 else 1
+    cdef Py_ssize_t o, k, size = reach_of(last, count)
+    cdef const double* divisor = divisors_of(p, outer if p.padding else inner, first, count, s, x)
+    cdef const double* high = s.hi[which]
+    cdef const double* low = s.lo[which]
+    cdef double hi, lo, least = p.limit * found.most if found.negative and found.positive else -1.0
+    cdef bundle rows
+    cdef pair sum
+    if found.most >= p.largest:
+        least = NAN
+    if stride <= 2:
+        # what fills up the last vector takes at least one of these, and so passes the test
+        for k in range(2 * WIDTH):
+            s.hi[which][size + k] = 1e200
+            s.lo[which][size + k] = 0.0
+        if sum_ways(high, low, count, taps, dilation, <int>stride, least, divisor, s, y):
+            return
+    else:
+        for o in range(count):
+            hi = high[o * stride]
+            lo = low[o * stride] if element is double else 0.0
+            for k in range(1, taps):
+                if element is double:
+                    lo += low[o * stride + k * dilation]
+                    sum = two_sum(hi, high[o * stride + k * dilation])
+                    hi = sum.hi
+                    lo += sum.lo
+                else:
+                    hi += high[o * stride + k * dilation]
+            s.total[o] = hi + lo if element is double and lo != 0.0 else hi
+            if element is double:
+                store_signed(y + o, quotient(hi, lo, divisor[o]) if s.total[o] != 0.0 else s.total[o] / divisor[o])
+            else:
+                store_signed(y + o, hi * divisor[o])
+    set_rows(&rows, p, row)
+    for o in range(count):
+        if not least <= fabs(s.total[o]) < INFINITY:
+            store_signed(y + o, exact_mean(x, p, &rows, first + o))
+
+
+cdef void any_row(
+    const element* x, const problem* p, Py_ssize_t row, Py_ssize_t first, Py_ssize_t count, scratch* s, element* y
+) noexcept nogil:
+    """A block of a row of outputs, of rows in any number and anywhere."""
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef Py_ssize_t start = start_of(last, first), size = reach_of(last, count)
+    cdef Py_ssize_t left = max(0, -start), right = min(size, last.size - start)
+    cdef bundle rows
+    cdef extremes found, seen
+    set_rows(&rows, p, row)
+    clear_sums(p, rows.inner, rows.outer, start, 0, size, s.hi[0], s.lo[0])
+    found.most = 0.0
+    found.negative = found.positive = False
+    if p.small and p.limit > 0.0:
+        seen = of_plane(x, p, s)
+    if left < right:
+        found = fold_rows(x + (start + left) * p.strides[p.ndim - 1], p, &rows, right - left, s.hi[0] + left, s.lo[0] + left)
+    finish(x, p, row, rows.inner, rows.outer, seen if p.small and p.limit > 0.0 else found, first, count, 0, s, y)
+
+
+cdef void plain_rows(
+    const element* x, const problem* p, Py_ssize_t row, bint two, Py_ssize_t first, Py_ssize_t count, scratch* s, element* y
+) noexcept nogil:
+    """A block of a row of outputs, or of two that share rows; rows are contiguous."""
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef Py_ssize_t start = start_of(last, first), size = reach_of(last, count)
+    cdef Py_ssize_t left = max(0, -start), right = min(size, last.size - start), k
+    cdef const row_entry* entry = &p.entries[row]
+    cdef const Py_ssize_t* rows = p.offsets + entry.first
+    cdef const Py_ssize_t* next_rows = p.offsets + entry[1].first if two else rows
+    cdef const element* source = x + start + left
+    cdef extremes found[2]
+    cdef int which
+    found[0].most = 0.0
+    found[0].negative = found[0].positive = False
+    if p.small and p.limit > 0.0:
+        found[0] = of_plane(x, p, s)
+    found[1] = found[0]
+    if left < right and entry.count:
+        if two:
+            fold_ways(
+                source, rows, entry.common, rows + entry.common if entry.count > entry.common else NULL,
+                next_rows + entry.common if entry[1].count > entry.common else NULL, right - left, True, s, left,
+            )
+        else:
+            fold_ways(
+                source, rows, entry.count, <const Py_ssize_t*>NULL, <const Py_ssize_t*>NULL, right - left, False, s, left
+            )
+    else:
+        right = left = 0  # there are no elements, so all sums are cleared
+    for which in range(2 if two else 1):
+        if right and p.limit > 0.0 and not p.small:
+            for k in range(entry[which].count):
+                widen(s, source + p.offsets[entry[which].first + k], right - left, &found[which])
+        if right and p.padding and entry[which].outer > entry[which].inner:
+            for k in range(left, right):
+                s.hi[which][k] += 0.0
+        clear_sums(p, entry[which].inner, entry[which].outer, start, 0, left, s.hi[which], s.lo[which])
+        clear_sums(p, entry[which].inner, entry[which].outer, start, right, size, s.hi[which], s.lo[which])
+        finish(x, p, row + which, entry[which].inner, entry[which].outer, found[which], first, count, which, s, y + which * p.columns)
 
 
 # --- planes ------------------------------------------------------------------------------------------------------------------------------
@@ -313,32 +686,103 @@ cdef void some_rows(
     cdef Py_ssize_t row, block, n, first, count, o
     cdef element* out
     cdef bundle rows
+    cdef bint two
+    s.block = -1
+    s.next_table = 0
+    s.plane.start = NULL
+    for o in range(FOLDED):
+        s.rows[o].start = NULL
     while unit < last:
         row = unit % p.rows
         block = unit // p.rows % p.blocks
         n = unit // p.rows // p.blocks
         plane = x + n // p.channels * p.stride_n + n % p.channels * p.stride_c
         out = y + (n * p.rows + row) * p.columns
-        rows = rows_of(p, row)
-        if p.block:
-            first = block * p.block
-            row_means(plane, p, &rows, first, min(p.block, p.columns - first), s, out + first)
+        first = block * (p.block or BLOCK)
+        count = min(p.block or BLOCK, p.columns - first)
+        two = False
+        if p.entries != NULL:
+            two = p.entries[row].common > 0 and unit + 1 < last
+            plain_rows(plane, p, row, two, first, count, s, out + first)
+        elif p.block:
+            any_row(plane, p, row, first, count, s, out + first)
         else:
-            first = block * BLOCK
-            count = min(<Py_ssize_t>BLOCK, p.columns - first)
+            set_rows(&rows, p, row)
             for o in range(first, first + count):
                 store_signed(out + o, exact_mean(plane, p, &rows, o))
-        unit += 1
+        unit += 2 if two else 1
+
+
+cdef Py_ssize_t list_rows(const problem* p, Py_ssize_t row, row_entry* entry, Py_ssize_t* offsets) noexcept nogil:
+    """List the rows that a row of outputs sums, the last but one axis being the slowest, and rotated where that is the order."""
+    cdef Py_ssize_t at[AXES]
+    cdef Py_ssize_t k, i, lead = p.ndim - 2, count = 0
+    cdef bundle rows
+    cdef int a
+    set_rows(&rows, p, row)
+    entry.inner = rows.inner
+    entry.outer = rows.outer
+    entry.common = 0
+    if not rows.empty and lead < 0:
+        offsets[0] = 0
+        count = 1
+    elif not rows.empty:
+        for a in range(p.ndim):
+            at[a] = 0
+        for k in range(rows.spans[lead].taps):
+            i = (k + 1) % rows.spans[lead].taps if rows.rotated else k
+            while True:
+                offsets[count] = (rows.spans[lead].position + i * p.axes[lead].dilation) * p.strides[lead]
+                for a in range(lead):
+                    offsets[count] += (rows.spans[a].position + at[a] * p.axes[a].dilation) * p.strides[a]
+                count += 1
+                a = <int>lead - 1
+                while a >= 0:
+                    at[a] += 1
+                    if at[a] < rows.spans[a].taps:
+                        break
+                    at[a] = 0
+                    a -= 1
+                if a < 0:
+                    break
+    entry.count = count
+    return count
+
+
+cdef void list_all(const problem* p, row_entry* entries, Py_ssize_t* offsets) noexcept nogil:
+    """List the rows of all rows of outputs, and say which neighbours share all but one."""
+    cdef Py_ssize_t row, used = 0, k, least, along = p.axes[p.ndim - 2].count if p.ndim > 1 else 1
+    for row in range(p.rows):
+        entries[row].first = used
+        used += list_rows(p, row, &entries[row], offsets + used)
+    for row in range(p.rows - 1):
+        if row % along % 2 or row % along + 1 == along:
+            continue
+        k = 0
+        least = min(entries[row].count, entries[row + 1].count)
+        while k < least and offsets[entries[row].first + k] == offsets[entries[row + 1].first + k]:
+            k += 1
+        if k + 1 >= max(entries[row].count, entries[row + 1].count):
+            entries[row].common = k
 
 
 cdef inline double fewer(Py_ssize_t a, Py_ssize_t b) noexcept nogil:
     return <double>min(a, b)
 
 
+cdef inline double rows_in_window(const problem* p) noexcept nogil:
+    """Return how many rows a window has at most."""
+    cdef double rows = 1.0
+    cdef int a
+    for a in range(p.ndim - 1):
+        rows *= fewer(p.axes[a].taps, p.axes[a].size)
+    return rows
+
+
 cdef void plan(problem* p, const axis* axes, int ndim, bint padding, double unit, bint paired, bint exact) noexcept nogil:
     """Say how to sum, from axes alone; ``exact`` for a type whose sums of 2^13 elements are."""
     cdef const axis* last = &axes[ndim - 1]
-    cdef double rows = 1.0, columns = fewer(last.taps, last.size), roundings
+    cdef double rows = 1.0, columns = fewer(last.taps, last.size), roundings, elements
     cdef Py_ssize_t reach, stride = last.stride if last.count > 1 else 1
     cdef int a
     p.axes = axes
@@ -356,6 +800,10 @@ cdef void plan(problem* p, const axis* axes, int ndim, bint padding, double unit
         if reach <= SPAN and stride <= 8 * reach and roundings <= LONGEST:
             p.block = min(<Py_ssize_t>BLOCK, (SPAN - reach) // stride + 1)
     p.blocks = (p.columns + (p.block or BLOCK) - 1) // (p.block or BLOCK)
+    elements = 1.0
+    for a in range(ndim):
+        elements *= axes[a].size
+    p.small = p.block and p.blocks <= 1 and elements <= SMALL
     p.limit = (roundings * roundings if paired else roundings) * rows * columns * unit
     if exact and rows * columns <= 8192.0:
         p.limit = 0.0
@@ -378,6 +826,9 @@ def window_mean(
     cdef Py_ssize_t units, part, parts = threads, outputs
     cdef int ndim = <int>axes.shape[0]
     cdef const element* start
+    cdef row_entry* entries = NULL
+    cdef Py_ssize_t* offsets = NULL
+    cdef double listed
     cdef element* out
     if not (ndim > 0 and axes.shape[1] == 7 and strides.shape[0] == ndim and threads > 0 and sound(<const axis*>&axes[0, 0], ndim)):
         raise ValueError("window_mean: axes, strides or threads out of range")
@@ -397,7 +848,21 @@ def window_mean(
         return
     parts = min(<Py_ssize_t>threads, units)
     s = <scratch*>malloc(parts * sizeof(scratch))
+    p.entries = NULL
+    listed = rows_in_window(&p)
+    if p.block and p.strides[ndim - 1] == 1 and listed <= FOLDED and <double>p.rows * listed <= LISTED:
+        entries = <row_entry*>malloc(p.rows * sizeof(row_entry))
+        offsets = <Py_ssize_t*>malloc((p.rows * <Py_ssize_t>listed + 1) * sizeof(Py_ssize_t))
+        if entries == NULL or offsets == NULL:
+            free(s)
+            s = NULL
+        else:
+            list_all(&p, entries, offsets)
+            p.entries = entries
+            p.offsets = offsets
     if s == NULL:
+        free(entries)
+        free(offsets)
         raise MemoryError("no room for the kernel's scratch memory")
     start = &x[0, 0]
     out = &y[0]
@@ -408,3 +873,5 @@ def window_mean(
             for part in prange(parts, num_threads=<int>parts, schedule="static"):
                 some_rows(start, &p, units * part // parts, units * (part + 1) // parts, s + part, out)
     free(s)
+    free(entries)
+    free(offsets)
