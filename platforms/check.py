@@ -107,8 +107,9 @@ def main() -> int:
         print(f"{name}: known answers are right; outputs not compared, as there is no {', '.join(missing)}")
         return 0
     differing = differences()
-    print(f"{name}: known answers are right; outputs of {len(recorded())} cells", "are those on record" if not differing else "differ:")
-    print(*differing, sep="\n", end="" if not differing else "\n")
+    print(f"{name}: known answers are right; outputs of {len(recorded())} cells", "differ:" if differing else "are those on record")
+    for cell in differing:
+        print(cell, "" if tuple(cell.split("/")) in recorded() else "(no record)")
     return 1 if differing else 0
 
 

@@ -55,7 +55,7 @@ debian() { # Debian's name of the architecture, the kernel's
   fetch "$2" 3.13 "$root/cypool/packages"
   put_in_place "$root/cypool"
   say "build and check on Debian 13, $1"
-  install_and_check "chroot $root" python3 /cypool
+  install_and_check "chroot $root /usr/bin/env -i PATH=/usr/bin:/bin" python3 /cypool
 }
 
 clang() {
