@@ -7,9 +7,12 @@ import dataclasses
 import pytest
 from report_runs import result
 
-from cypool.conformance.compare import VERDICTS
+from cypool.conformance import cases
+from cypool.conformance.compare import VERDICTS, judge, onnx_tolerance
 from cypool.conformance.expectations.lists import read
 from cypool.conformance.expectations.strict import BEHIND, CONFORMS, NOT_LISTED, NOTHING, OTHERWISE, Held, hold
+from cypool.conformance.explanations import by_answers
+from cypool.conformance.protocol import Outcome
 from cypool.conformance.records import Result
 
 CASES = ("A-1/float/ramp", "A-1/float/ramp@9", "A-1/float/nan", "A-2/float/ramp")
@@ -163,3 +166,26 @@ def test_an_entry_that_is_about_nothing_is_told_by_a_run_that_has_all_of_its_sco
 
 def test_an_operator_that_there_is_not_is_told() -> None:
     assert by_fault(right("a", "naive"), entry='operator = "GlobalLpPol-*"\nverdict = "error"') == [(NOTHING, "error: why", [])]
+
+
+def answered(id: str, *faults: str) -> list[tuple[str, str, list[str]]]:
+    """A right answer to a real case, held against these faults by what each would have given."""
+    (case,) = [case for case in cases.generate([id.partition("-")[0]]) if case.id == id]
+    outcome = Outcome("ok", case.expected)
+    passed = Result.of("mine", case, outcome, judge(case, outcome))
+    entries = "".join(f'[[expect]]\nfault = "{fault}"\nverdict = "wrong value"\nreason = "{fault}"\n' for fault in faults)
+    expectations = read(f'runtime = "mine"\n{entries}')
+    known = (case.id, f"{case.version.name}/{case.type}/more")
+    return kinds(hold(expectations, "1.0", [passed], lambda: known, by_answers([case], onnx_tolerance)))
+
+
+def test_one_case_that_was_mended_is_told_though_it_does_not_turn_on_the_faults_ruling() -> None:
+    id = "GlobalLpPool-2/double/rank4/p1/near-underflow"
+    assert answered(id, "float32") == [(CONFORMS, "wrong value: float32", [id])]
+    assert answered(id, "rounded-root") == []
+
+
+def test_a_right_answer_that_several_faults_at_once_give_was_not_mended() -> None:
+    id = "GlobalLpPool-2/double/tall/p2/near-overflow"
+    assert answered(id, "mean") == [(CONFORMS, "wrong value: mean", [id])]
+    assert (CONFORMS, "wrong value: mean", [id]) not in answered(id, "mean", "naive")

@@ -21,7 +21,7 @@ from cypool.conformance import bundle as bundles
 from cypool.conformance.case import Case
 from cypool.conformance.compare import Criterion, onnx_tolerance, within_ulps
 from cypool.conformance.expectations.strict import Held
-from cypool.conformance.explanations import drop_contradicted
+from cypool.conformance.explanations import by_answers, drop_contradicted
 from cypool.conformance.isolation import Isolated, Unavailable
 from cypool.conformance.records import Header, Result
 from cypool.conformance.runtimes.table import BUILT_IN, installed
@@ -172,12 +172,13 @@ def command(
             console.print(render(header, results, console))
             total = len(cases) * len(names)
             raise output.Interrupted(f"interrupted after {len(results):,} of {total:,}, which the table is about")
+        against = by_answers(cases, criterion)
         held: dict[str, Held] = {}
         changes: RenderableType = ""
         try:
             if update_expectations:
-                expected, changes = expecting.update(expected, header, results)
-            held = expecting.held(expected, header, results)
+                expected, changes = expecting.update(expected, header, results, against)
+            held = expecting.held(expected, header, results, against)
             failed = None
             try:
                 _write_bundles(bundle, isolated, results, cases, ulp)

@@ -20,6 +20,7 @@ from cypool.conformance import axes, cases, report
 from cypool.conformance.expectations.lists import Expectations, ListError, read
 from cypool.conformance.expectations.shipped import shipped
 from cypool.conformance.expectations.strict import Held, hold
+from cypool.conformance.explanations import Against, by_readings
 from cypool.conformance.records import Header, Result
 from cypool.conformance.runtimes.table import EXEC
 from cypool.conformance.variants import VARIANTS
@@ -90,15 +91,17 @@ def every_id() -> frozenset[str]:
     return frozenset(axes.ids(cases.generate(), every_opset=True, variants=tuple(VARIANTS)))
 
 
-def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result]) -> dict[str, Held]:
+def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result], against: Against = by_readings) -> dict[str, Held]:
     """What came of holding each runtime that has a list against it."""
     return {
-        name: hold(listed.expectations, header.runtimes[name].version, report.of_runtime(name, results), every_id)
+        name: hold(listed.expectations, header.runtimes[name].version, report.of_runtime(name, results), every_id, against)
         for name, listed in lists.items()
     }
 
 
-def update(lists: Mapping[str, Listed], header: Header, results: Sequence[Result]) -> tuple[dict[str, Listed], RenderableType]:
+def update(
+    lists: Mapping[str, Listed], header: Header, results: Sequence[Result], against: Against
+) -> tuple[dict[str, Listed], RenderableType]:
     """The lists, brought up to date in their files, and what changed in them."""
     from cypool.conformance.expectations.update import update
 
@@ -108,7 +111,7 @@ def update(lists: Mapping[str, Listed], header: Header, results: Sequence[Result
         assert listed.path is not None
         version, own = header.runtimes[name].version, report.of_runtime(name, results)
         try:
-            text, changes = update(listed.text, version, own, every_id)
+            text, changes = update(listed.text, version, own, every_id, against)
         except ListError as error:
             raise click.UsageError(f"--update-expectations {listed.path}: {error}") from None
         with output.writing(listed.path, "--update-expectations") as file:

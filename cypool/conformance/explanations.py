@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cypool import spec
 from cypool.conformance import oracle, refusals
+from cypool.conformance.axes import base
 from cypool.conformance.case import Case
-from cypool.conformance.compare import AS_RULED, OR, PASS, READS_DIFFERENTLY, named
+from cypool.conformance.compare import AS_RULED, OR, PASS, READS_DIFFERENTLY, Criterion, misfit, named
 from cypool.conformance.oracle import JOIN
 from cypool.conformance.records import Result
+from cypool.conformance.tensors import Tensor
 
 Cell: TypeAlias = tuple[str, str, str]
 """A runtime, an operator-version and an element type: runtimes have a kernel for each, and what one does tells nothing of another."""
@@ -55,6 +57,44 @@ def contradicted(result: Result, case: Case | None = None) -> set[str]:
     if case is not None:
         found |= {reading.name for _, reading in refusals.explanations(case) if not reading.legitimate}
     return found
+
+
+Against: TypeAlias = Callable[[Result, Collection[str]], Collection[str]]
+"""Which of the faults named a result speaks against."""
+
+
+def by_readings(result: Result, named: Collection[str]) -> Collection[str]:
+    """Say so by the readings that were kept with the result: those of the rulings that its case turns on."""
+    return contradicted(result)
+
+
+def by_answers(cases: Iterable[Case], criterion: Criterion) -> Against:
+    """Return a function that says so of any case of a run: it computes what the faults named would have given, alone and together."""
+    by_id = {base(case.id): case for case in cases if case.fault is None}
+
+    @functools.cache
+    def differs(id: str, reading: str) -> bool:
+        case = by_id[id]
+        attributes = {name: typed.value for name, typed in case.attributes}
+        arrays = oracle.evaluate(case.version, [tensor.array for tensor in case.inputs], attributes, reading)
+        got = [Tensor.of(right.name, array) for right, array in zip(case.expected, arrays, strict=False)]
+        return misfit(got, case.expected, criterion) is not None
+
+    def against(result: Result, named: Collection[str]) -> Collection[str]:
+        found = set(contradicted(result))
+        id = base(result.case)
+        if result.verdict != PASS or result.fault is not None or id not in by_id:
+            return found
+        version = by_id[id].version
+        told = {name for ruling, names in _faults(result.version).items() if ruling in result.readings for name in names}
+        combined = [reading for reading in oracle.combined(version) if set(reading.split(JOIN)) <= set(named)]
+        for name in {name for names in _faults(result.version).values() for name in names}.intersection(named) - told:
+            ways = [name, *(reading for reading in combined if name in reading.split(JOIN))]
+            if all(differs(id, way) for way in ways):
+                found.add(name)
+        return found
+
+    return against
 
 
 def _without(result: Result, ruled_out: set[str]) -> Result:

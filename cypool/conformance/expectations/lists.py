@@ -17,7 +17,7 @@ from cypool import spec
 from cypool.conformance.axes import base
 from cypool.conformance.compare import CONFORMS, OR, VERDICTS
 from cypool.conformance.expectations.versions import within
-from cypool.conformance.explanations import contradicted
+from cypool.conformance.explanations import Against, by_readings
 from cypool.conformance.oracle import JOIN
 from cypool.conformance.records import Result
 
@@ -119,24 +119,24 @@ class Expectations:
         """The entries that are about this version of the runtime."""
         return [entry for entry in self.entries if within(version, entry.versions)]
 
-    def listed(self, version: str, results: Iterable[Result]) -> dict[str, Entry]:
+    def listed(self, version: str, results: Iterable[Result], against: Against = by_readings) -> dict[str, Entry]:
         """The entry that counts, by id, for each result that is listed for this version."""
         entries = self.in_force(version)
-        found = ((result.case, about(entries, result)) for result in results)
+        found = ((result.case, about(entries, result, against)) for result in results)
         return {id: entry for id, entry in found if entry is not None}
 
 
-def about(entries: Sequence[Entry], result: Result) -> Entry | None:
+def about(entries: Sequence[Entry], result: Result, against: Against = by_readings) -> Entry | None:
     """The entry that counts for a result: the first that is about it; None where none is.
 
     An entry without faults is about all that is in its scope. One with faults is about what these explain, alone or together with those of
-    other entries, and about right answers where one of these would have given another: that was mended.
+    other entries, and about right answers where one of these would have given another, which ``against`` says: that was mended.
     """
     scope = [entry for entry in entries if entry.in_scope(result)]
     named = {fault for entry in scope for fault in entry.faults}
     alternatives = [set(names.split(JOIN)) for names in result.reading.split(OR) if result.reading]
     explaining = set().union(*(names for names in alternatives if names <= named))
-    spoken_against = contradicted(result)
+    spoken_against = set(against(result, named)) if named else set()
     for entry in scope:
         if not entry.faults or not explaining.isdisjoint(entry.faults) or not spoken_against.isdisjoint(entry.faults):
             return entry

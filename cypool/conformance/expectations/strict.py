@@ -12,6 +12,7 @@ from typing import TypeAlias
 from cypool.conformance import report
 from cypool.conformance.axes import base
 from cypool.conformance.expectations.lists import Entry, Expectations, about, matches
+from cypool.conformance.explanations import Against, by_readings
 from cypool.conformance.records import Result
 
 NOT_LISTED = "not listed"
@@ -51,7 +52,7 @@ class Held:
         return f"{self.listed:,} cases are as listed" + ("; not as listed:" if self.surprises else ", and all others conform")
 
 
-def hold(expectations: Expectations, version: str, results: Sequence[Result], known: Known = tuple) -> Held:
+def hold(expectations: Expectations, version: str, results: Sequence[Result], known: Known = tuple, against: Against = by_readings) -> Held:
     """Hold the results of one runtime, of that version, against its list. Of several entries that list a case the first counts.
 
     ``known`` is called only where something in the list is about none of the results, for a run may be of a part of the cases: that is a
@@ -59,7 +60,7 @@ def hold(expectations: Expectations, version: str, results: Sequence[Result], kn
     """
     entries = expectations.in_force(version)
     by_id = {result.case: result for result in results}
-    owner = expectations.listed(version, results)
+    owner = expectations.listed(version, results, against)
     surprises: list[Surprise] = []
     for entry in entries:
         listed = [by_id[id] for id in owner if owner[id] is entry]

@@ -16,7 +16,7 @@ from cypool.conformance.expectations.blocks import cut, edited, written
 from cypool.conformance.expectations.lists import Entry, Place, about, matches, read
 from cypool.conformance.expectations.strict import Known, idle, unasked_of, useless
 from cypool.conformance.expectations.versions import within
-from cypool.conformance.explanations import contradicted
+from cypool.conformance.explanations import Against, by_readings
 from cypool.conformance.oracle import JOIN
 from cypool.conformance.records import Result
 
@@ -50,7 +50,9 @@ class Change:
         return "\n".join([f"{self.what}: {self.title}", *(f"  - {line}" for line in self.gone), *(f"  + {line}" for line in self.come)])
 
 
-def update(text: str, version: str, results: Sequence[Result], known: Known = tuple) -> tuple[str, list[Change]]:
+def update(
+    text: str, version: str, results: Sequence[Result], known: Known = tuple, against: Against = by_readings
+) -> tuple[str, list[Change]]:
     """Return the text of the list after a run of its runtime, of that version, and what changed.
 
     What is as listed stays to the byte. What is listed and came out otherwise becomes an exception, and an entry of which nothing is left
@@ -59,7 +61,7 @@ def update(text: str, version: str, results: Sequence[Result], known: Known = tu
     """
     blocks = cut(text)
     changes: list[Change] = []
-    while (found := _mended(read(str(blocks)).entries, version, results, known)) is not None:
+    while (found := _mended(read(str(blocks)).entries, version, results, known, against)) is not None:
         place, before, after = found
         if after is None:
             blocks.remove(place)
@@ -67,16 +69,18 @@ def update(text: str, version: str, results: Sequence[Result], known: Known = tu
             blocks.entries[place] = edited(blocks.entries[place], {"cases": after.cases, "except": after.excepted})
         changes.append(_change(before, after))
     entries = read(str(blocks)).in_force(version)
-    for entry in _proposals(entries, results):
+    for entry in _proposals(entries, results, against):
         blocks.append(written(_record(entry)))
         changes.append(Change("added", entry.title, (), _lines(entry)))
     return str(blocks), changes
 
 
-def _mended(entries: Sequence[Entry], version: str, results: Sequence[Result], known: Known) -> tuple[int, Entry, Entry | None] | None:
+def _mended(
+    entries: Sequence[Entry], version: str, results: Sequence[Result], known: Known, against: Against
+) -> tuple[int, Entry, Entry | None] | None:
     """Return the place of the first entry that has to change, the entry, and what becomes of it; None of an entry that goes."""
     in_force = [entry for entry in entries if within(version, entry.versions)]
-    owners = [(result, about(in_force, result)) for result in results]
+    owners = [(result, about(in_force, result, against)) for result in results]
     for place, entry in enumerate(entries):
         if entry not in in_force:
             continue
@@ -108,16 +112,16 @@ def _shortest(ids: Iterable[str], others: Iterable[str]) -> list[str]:
     return sorted({id if base(id) in taken else base(id) for id in ids})
 
 
-def _proposals(entries: Sequence[Entry], results: Sequence[Result]) -> Iterator[Entry]:
+def _proposals(entries: Sequence[Entry], results: Sequence[Result], against: Against) -> Iterator[Entry]:
     """Give new entries for the deviations that are not listed: those that faults explain first, then the other findings."""
     listed = list(entries)
     free = list(results)
     for group_by in (_by_fault, _by_finding):
-        free = [result for result in free if about(listed, result) is None]
+        free = [result for result in free if about(listed, result, against) is None]
         for entry, members in group_by([result for result in free if not result.conforms]):
             ids = {result.case for result in members}
-            others = [result for result in free if result.case not in ids and about(listed, result) is None]
-            for exact in _exact(entry, members, others):
+            others = [result for result in free if result.case not in ids and about(listed, result, against) is None]
+            for exact in _exact(entry, members, others, against):
                 listed.append(exact)
                 yield exact
 
@@ -149,10 +153,10 @@ def _reason(verdict: str, members: Sequence[Result]) -> str:
     return f"{UNEXPLAINED}; {told}"
 
 
-def _exact(entry: Entry, members: Sequence[Result], others: Sequence[Result]) -> list[Entry]:
+def _exact(entry: Entry, members: Sequence[Result], others: Sequence[Result], against: Against) -> list[Entry]:
     """Return the entry with the broadest scope that holds the members and none of the others, or one an operator-version and type."""
     for narrower in _narrowings(entry, members, others):
-        if not any(_is_about(narrower, result) for result in others):
+        if not any(_is_about(narrower, result, against) for result in others):
             return [narrower]
     for part in ("version", "type"):
         parts: dict[str, list[Result]] = {}
@@ -160,15 +164,15 @@ def _exact(entry: Entry, members: Sequence[Result], others: Sequence[Result]) ->
             parts.setdefault(getattr(result, part), []).append(result)
         if len(parts) > 1:
             rest = {value: [result for result in members if getattr(result, part) != value] for value in parts}
-            return [found for value, own in parts.items() for found in _exact(entry, own, [*others, *rest[value]])]
+            return [found for value, own in parts.items() for found in _exact(entry, own, [*others, *rest[value]], against)]
     cases = tuple(_shortest([result.case for result in members], [result.case for result in others]))
     excepted = tuple(sorted(result.case for result in others if matches(result.case, cases)))
     return [dataclasses.replace(entry, faults=(), cases=cases, excepted=excepted)]
 
 
-def _is_about(entry: Entry, result: Result) -> bool:
+def _is_about(entry: Entry, result: Result, against: Against) -> bool:
     """Whether an entry would speak of a result; one with faults speaks of right answers that these contradict."""
-    return entry.in_scope(result) and (not entry.faults or not contradicted(result).isdisjoint(entry.faults))
+    return entry.in_scope(result) and (not entry.faults or not set(entry.faults).isdisjoint(against(result, entry.faults)))
 
 
 MOST = 6
