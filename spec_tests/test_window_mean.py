@@ -163,6 +163,8 @@ def test_every_build_layout_and_number_of_threads_gives_the_exact_mean(type, dat
         (whole(7), whole(7)),
         (whole(30), whole(41)),
         (whole(1), whole(1)),
+        (whole(70), whole(89)),
+        (axis(5, 9, 1, 1, 2, 2), axis(7, 7)),
         (axis(1300, 3, 1, 1, 1, 1),),
         (axis(700, 300, 1, 1, 40, 70),),
         (axis(5, 3, 2, 1, 1, 1), axis(6, 2), axis(9, 3, 1, 1, 1, 1)),

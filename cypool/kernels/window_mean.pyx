@@ -19,6 +19,13 @@ from .vectors cimport (
 )
 from .windows cimport AXES, axis, inside, padded_taps, sound, span, start_of
 
+cdef enum:
+    LANES = 16  # partial sums of a plane
+    DOWN = LANES // 2
+    VECTORS = LANES // WIDTH
+    CHUNK = 4096  # elements of a plane that are summed before their sum joins the others
+    GROUP = 32  # planes whose lanes are added together
+
 cdef extern from *:
     """
     /* Loops with constants in them are made of functions that are inline. */
@@ -54,6 +61,7 @@ cdef struct problem:
     Py_ssize_t blocks  # in a row
     const row_entry* entries  # of each row of outputs, or NULL
     const Py_ssize_t* offsets
+    bint whole  # windows are planes
     bint small  # the largest magnitude is that of the plane
     double limit  # times the largest magnitude: what a sum of terms of both signs has to reach
     double largest  # magnitude with which no sum overflows
@@ -675,6 +683,188 @@ cdef void plain_rows(
         finish(x, p, row + which, entry[which].inner, entry[which].outer, found[which], first, count, which, s, y + which * p.columns)
 
 
+# --- windows that are planes -------------------------------------------------------------------------------------------------------------
+
+# Element i of a chunk belongs to lane i % LANES; lanes are added as a tree, chunks in their order. The test is against the sum of
+# magnitudes.
+
+# The lanes of some chunks, or their sums.
+cdef struct lanes:
+    double hi[GROUP * DOWN]
+    double lo[GROUP * DOWN]
+    double magnitude[GROUP * DOWN]
+
+
+cdef inline void lanes_of(const element* x, Py_ssize_t size, double* hi_down, double* lo_down, double* magnitude_down) noexcept nogil:
+    """The lanes of a chunk, the upper half added to the lower."""
+    cdef vector hi[VECTORS]
+    cdef vector lo[VECTORS]
+    cdef vector magnitude[VECTORS]
+    cdef vector a
+    cdef Py_ssize_t i = 0
+    cdef int v
+    for v in range(VECTORS):
+        hi[v] = lo[v] = magnitude[v] = splat(0.0)
+    while i + LANES <= size:
+        for v in range(VECTORS):
+            a = load(x + i + v * WIDTH)
+            add(a, &hi[v], &lo[v], x)
+            magnitude[v] = magnitude[v] + absolute(a)
+        i += LANES
+    for v in range(VECTORS):
+        if i < size:
+            a = some_of(x + i, i + WIDTH <= size, size - i)
+            add(a, &hi[v], &lo[v], x)
+            magnitude[v] = magnitude[v] + absolute(a)
+        i += WIDTH
+    for v in range(VECTORS // 2):
+        add(hi[v + VECTORS // 2], &hi[v], &lo[v], x)
+        put(hi_down + v * WIDTH, hi[v])
+        put(magnitude_down + v * WIDTH, magnitude[v] + magnitude[v + VECTORS // 2])
+        if element is double:
+            put(lo_down + v * WIDTH, lo[v] + lo[v + VECTORS // 2])
+
+
+cdef inline void halve(double* sums, Py_ssize_t count) noexcept nogil:
+    """Add neighbours: 2 * count numbers become count, in place."""
+    cdef Py_ssize_t j = 0
+    while j < count:
+        put(sums + j, every_other(sums + 2 * j, 0) + every_other(sums + 2 * j, 1))
+        j += WIDTH
+
+
+cdef void add_lanes(lanes* all, Py_ssize_t chunks, const element* unused) noexcept nogil:
+    """Add the lanes of each chunk, as a tree."""
+    cdef Py_ssize_t count = chunks * DOWN, j
+    cdef vector hi, lo
+    while count > chunks:
+        count //= 2
+        halve(all.magnitude, count)
+        if element is double:
+            j = 0
+            while j < count:
+                hi = every_other(all.hi + 2 * j, 0)
+                lo = every_other(all.lo + 2 * j, 0) + every_other(all.lo + 2 * j, 1)
+                add(every_other(all.hi + 2 * j, 1), &hi, &lo, unused)
+                put(all.hi + j, hi)
+                put(all.lo + j, lo)
+                j += WIDTH
+        else:
+            halve(all.hi, count)
+
+
+cdef void whole_mean(
+    const element* x, const problem* p, double hi, double lo, double magnitude, double divisor, bint padded, element* y
+) noexcept nogil:
+    """Write the mean of a plane from its sum and that of its magnitudes, or by itself where that may be wrong."""
+    cdef double sum = hi + lo if element is double and lo != 0.0 else hi
+    cdef walk w
+    cdef bundle rows
+    cdef int a
+    if magnitude == 0.0:
+        set_rows(&rows, p, 0)
+        w.ndim = p.ndim
+        w.offset = 0
+        for a in range(p.ndim):
+            w.spans[a].taps = p.axes[a].size
+            w.steps[a] = p.strides[a]
+            w.at[a] = 0
+        sum = 0.0 if padded else -0.0
+        while sign_of(sum):
+            if not sign_of(signed_value(x, w.offset)):
+                sum = 0.0
+            elif not next_element(&w):
+                break
+        store_signed(y, sum)
+    elif not p.limit * magnitude <= fabs(sum) < INFINITY or (element is double and magnitude >= 8.98846567431158e307):
+        set_rows(&rows, p, 0)
+        store_signed(y, exact_mean(x, p, &rows, 0))
+    elif element is double:
+        store_signed(y, quotient(hi, lo, divisor))
+    else:
+        store_signed(y, sum * (1.0 / divisor))
+
+
+cdef void copy_chunk(const element* x, const problem* p, Py_ssize_t start, Py_ssize_t size, element* buffer) noexcept nogil:
+    """Copy elements start ... start + size of a plane."""
+    cdef Py_ssize_t inner = p.axes[p.ndim - 1].size, step = p.strides[p.ndim - 1], done = 0, run, rest, offset, i
+    cdef int a
+    while done < size:
+        rest = (start + done) // inner
+        offset = (start + done) % inner
+        run = min(inner - offset, size - done)
+        offset *= step
+        a = p.ndim - 2
+        while a >= 0:
+            offset += rest % p.axes[a].size * p.strides[a]
+            rest //= p.axes[a].size
+            a -= 1
+        for i in range(run):
+            buffer[done + i] = x[offset + i * step]
+        done += run
+
+
+cdef void whole_planes(
+    const element* x, const problem* p, Py_ssize_t plane, Py_ssize_t last, scratch* s, element* y
+) noexcept nogil:
+    """The means of planes from ``plane`` to ``last``."""
+    cdef lanes all
+    cdef Py_ssize_t count, k, start, size = 1, part
+    cdef const element* starts[GROUP]
+    cdef const element* source
+    cdef element* buffer = <element*>s.hi[0]
+    cdef double hi[GROUP]
+    cdef double lo[GROUP]
+    cdef double magnitude[GROUP]
+    cdef double divisor = 1.0, inner = 1.0
+    cdef pair sum
+    cdef bint contiguous = True
+    cdef int a = p.ndim - 1
+    while a >= 0:
+        contiguous = contiguous and p.strides[a] == size
+        size *= p.axes[a].size
+        divisor *= padded_taps(&p.axes[a], 0)
+        inner *= p.axes[a].size
+        a -= 1
+    while plane < last:
+        count = min(<Py_ssize_t>GROUP, last - plane)
+        for k in range(count):
+            starts[k] = x + (plane + k) // p.channels * p.stride_n + (plane + k) % p.channels * p.stride_c
+            hi[k] = lo[k] = magnitude[k] = 0.0
+        start = 0
+        while start < size:
+            part = min(<Py_ssize_t>CHUNK, size - start)
+            for k in range(count):
+                source = starts[k] + start
+                if not contiguous:
+                    copy_chunk(starts[k], p, start, part, buffer)
+                    source = <const element*>buffer
+                lanes_of(source, part, all.hi + k * DOWN, all.lo + k * DOWN, all.magnitude + k * DOWN)
+            add_lanes(&all, count, x)
+            for k in range(count):
+                sum = two_sum(hi[k], all.hi[k])
+                hi[k] = sum.hi
+                lo[k] += sum.lo + (all.lo[k] if element is double else 0.0)
+                magnitude[k] += all.magnitude[k]
+            start += CHUNK
+        for k in range(count):
+            if element is not double:
+                hi[k] += lo[k]
+            whole_mean(
+                starts[k], p, hi[k], lo[k], magnitude[k], divisor if p.padding else inner, p.padding and divisor > inner, y + plane + k
+            )
+        plane += count
+
+
+cdef bint is_whole(const axis* along) noexcept nogil:
+    """Whether the only window along an axis holds all of it."""
+    cdef span s
+    if along.count != 1 or along.size == 0:
+        return False
+    s = inside(along, 0)
+    return s.taps == along.size
+
+
 # --- planes ------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -711,6 +901,16 @@ cdef void some_rows(
             for o in range(first, first + count):
                 store_signed(out + o, exact_mean(plane, p, &rows, o))
         unit += 2 if two else 1
+
+
+cdef void part_of_work(
+    const element* x, const problem* p, Py_ssize_t unit, Py_ssize_t last, scratch* s, element* y
+) noexcept nogil:
+    """Do planes, or rows of outputs, from ``unit`` to ``last``."""
+    if p.whole:
+        whole_planes(x, p, unit, last, s, y)
+    else:
+        some_rows(x, p, unit, last, s, y)
 
 
 cdef Py_ssize_t list_rows(const problem* p, Py_ssize_t row, row_entry* entry, Py_ssize_t* offsets) noexcept nogil:
@@ -803,11 +1003,18 @@ cdef void plan(problem* p, const axis* axes, int ndim, bint padding, double unit
     elements = 1.0
     for a in range(ndim):
         elements *= axes[a].size
+    p.whole = True
+    for a in range(ndim):
+        p.whole = p.whole and is_whole(&axes[a])
+    p.largest = 8.98846567431158e307 / (2.0 * rows * columns + 2.0) if paired else INFINITY
+    if p.whole:
+        roundings = min(elements, <double>CHUNK) / LANES + 8.0 + (elements / CHUNK if paired else 0.0)
+        p.limit = (roundings * roundings if paired else roundings) * unit
+        return
     p.small = p.block and p.blocks <= 1 and elements <= SMALL
     p.limit = (roundings * roundings if paired else roundings) * rows * columns * unit
     if exact and rows * columns <= 8192.0:
         p.limit = 0.0
-    p.largest = 8.98846567431158e307 / (2.0 * rows * columns + 2.0) if paired else INFINITY
 
 
 def window_mean(
@@ -846,11 +1053,13 @@ def window_mean(
         raise ValueError("window_mean: the output has another size")
     if outputs == 0:
         return
+    if p.whole:
+        units = outputs
     parts = min(<Py_ssize_t>threads, units)
     s = <scratch*>malloc(parts * sizeof(scratch))
     p.entries = NULL
     listed = rows_in_window(&p)
-    if p.block and p.strides[ndim - 1] == 1 and listed <= FOLDED and <double>p.rows * listed <= LISTED:
+    if not p.whole and p.block and p.strides[ndim - 1] == 1 and listed <= FOLDED and <double>p.rows * listed <= LISTED:
         entries = <row_entry*>malloc(p.rows * sizeof(row_entry))
         offsets = <Py_ssize_t*>malloc((p.rows * <Py_ssize_t>listed + 1) * sizeof(Py_ssize_t))
         if entries == NULL or offsets == NULL:
@@ -868,10 +1077,10 @@ def window_mean(
     out = &y[0]
     with nogil:
         if parts == 1:
-            some_rows(start, &p, 0, units, s, out)
+            part_of_work(start, &p, 0, units, s, out)
         else:
             for part in prange(parts, num_threads=<int>parts, schedule="static"):
-                some_rows(start, &p, units * part // parts, units * (part + 1) // parts, s + part, out)
+                part_of_work(start, &p, units * part // parts, units * (part + 1) // parts, s + part, out)
     free(s)
     free(entries)
     free(offsets)
