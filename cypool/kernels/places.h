@@ -11,16 +11,24 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Loops go by chunks, so that none has a remainder; rows of scratch memory have room for whole ones. */
+#define CYPOOL_PLACES_CHUNK 16
+
 typedef struct {
     ptrdiff_t itemsize, wide; /* bytes of an element; of an ordinal or a place */
-    void (*ordinals)(const void* x, ptrdiff_t n, ptrdiff_t stride, void* ordinals);
+    void (*ordinals)(const void* x, ptrdiff_t n, ptrdiff_t stride, const void* end, void* ordinals);
     void (*nothing)(void* ordinals, ptrdiff_t n);
     void (*across)(
         const void* ordinals, ptrdiff_t count, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t dilation, ptrdiff_t first, ptrdiff_t step,
         void* most, void* places
     );
-    void (*onto)(const void* most, const void* places, ptrdiff_t count, ptrdiff_t base, void* all, void* all_places);
-    void (*finish)(const void* all, const void* all_places, ptrdiff_t count, long long base, void* y, long long* indices);
+    void (*onto)(
+        const void* rows, ptrdiff_t pitch, ptrdiff_t tap, ptrdiff_t taps, ptrdiff_t count, ptrdiff_t base, ptrdiff_t step, int fresh,
+        void* all
+    );
+    void (*finish)(
+        const void* all, ptrdiff_t pitch, ptrdiff_t count, ptrdiff_t room, long long base, void* y, long long* restrict indices
+    );
 } cypool_places;
 
 #define CYPOOL_TYPE float16

@@ -1,20 +1,23 @@
 # places.h for Cython: the inner loops of maxima with their places as one table an element type.
 
 cdef extern from "places.h" nogil:
+    enum:
+        PLACES_CHUNK "CYPOOL_PLACES_CHUNK"
     ctypedef struct places "cypool_places":
         Py_ssize_t itemsize
         Py_ssize_t wide
-        void (*ordinals)(const void* x, Py_ssize_t n, Py_ssize_t stride, void* ordinals) noexcept nogil
+        void (*ordinals)(const void* x, Py_ssize_t n, Py_ssize_t stride, const void* end, void* ordinals) noexcept nogil
         void (*nothing)(void* ordinals, Py_ssize_t n) noexcept nogil
         void (*across)(
             const void* ordinals, Py_ssize_t count, Py_ssize_t stride, Py_ssize_t taps, Py_ssize_t dilation, Py_ssize_t first,
             Py_ssize_t step, void* most, void* places
         ) noexcept nogil
         void (*onto)(
-            const void* most, const void* places, Py_ssize_t count, Py_ssize_t base, void* all, void* all_places
+            const void* rows, Py_ssize_t pitch, Py_ssize_t tap, Py_ssize_t taps, Py_ssize_t count, Py_ssize_t base, Py_ssize_t step,
+            int fresh, void* all
         ) noexcept nogil
         void (*finish)(
-            const void* all, const void* all_places, Py_ssize_t count, long long base, void* y, long long* indices
+            const void* all, Py_ssize_t pitch, Py_ssize_t count, Py_ssize_t room, long long base, void* y, long long* indices
         ) noexcept nogil
     const places places_float16 "cypool_places_table_float16"
     const places places_bfloat16 "cypool_places_table_bfloat16"

@@ -5,6 +5,7 @@
 #define BITS CYPOOL_BITS
 #define WIDE CYPOOL_WIDE
 #define NOTHING ((WIDE)((WIDE)1 << (8 * sizeof(WIDE) - 2)) * -2) /* below all ordinals */
+#define EACH for (ptrdiff_t k = 0; k < CYPOOL_PLACES_CHUNK; k++)
 #define SHIFT 1024 /* what makes integers ordinals above 0 */
 #ifndef CYPOOL_ALWAYS
   #if defined(__GNUC__)
@@ -34,33 +35,36 @@ CYPOOL_ALWAYS BITS NAME(element)(WIDE ordinal) {
 #endif
 }
 
-static void NAME(ordinals)(const void* x, ptrdiff_t n, ptrdiff_t stride, void* ordinals) {
+/* Ordinals of n elements; up to a chunk more is written, and read if that lies before ``end``. */
+static void NAME(ordinals)(const void* x, ptrdiff_t n, ptrdiff_t stride, const void* end, void* ordinals) {
     const BITS* bits = x;
     WIDE* y = ordinals;
-    if (stride == 1)
-        for (ptrdiff_t i = 0; i < n; i++) y[i] = NAME(ordinal)(bits[i]);
-    else
+    if (stride != 1)
         for (ptrdiff_t i = 0; i < n; i++) y[i] = NAME(ordinal)(bits[i * stride]);
+    else if (bits + n + CYPOOL_PLACES_CHUNK <= (const BITS*)end)
+        for (ptrdiff_t i = 0; i < n; i += CYPOOL_PLACES_CHUNK) EACH y[i + k] = NAME(ordinal)(bits[i + k]);
+    else
+        for (ptrdiff_t i = 0; i < n; i++) y[i] = NAME(ordinal)(bits[i]);
 }
 
 static void NAME(nothing)(void* ordinals, ptrdiff_t n) {
-    for (ptrdiff_t i = 0; i < n; i++) ((WIDE*)ordinals)[i] = NOTHING;
+    for (ptrdiff_t i = 0; i < n; i += CYPOOL_PLACES_CHUNK) EACH ((WIDE*)ordinals)[i + k] = NOTHING;
 }
 
 CYPOOL_ALWAYS void NAME(across_windows)(
     const WIDE* restrict x, ptrdiff_t count, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t dilation, WIDE first, WIDE step, WIDE* restrict most,
     WIDE* restrict places
 ) {
-    for (ptrdiff_t o = 0; o < count; o++) {
-        WIDE a = x[o * stride], place = first + (WIDE)(o * stride) * step;
+    for (ptrdiff_t i = 0; i < count; i += CYPOOL_PLACES_CHUNK, x += CYPOOL_PLACES_CHUNK * stride) EACH {
+        WIDE a = x[k * stride], place = first + (WIDE)((i + k) * stride) * step;
         WIDE best = place;
         for (ptrdiff_t t = 1; t < taps; t++) {
-            WIDE b = x[o * stride + t * dilation];
+            WIDE b = x[k * stride + t * dilation];
             best = b > a + (a == -1) ? place + (WIDE)(t * dilation) * step : best;
             a = a > b ? a : b;
         }
-        most[o] = a;
-        places[o] = best;
+        most[i + k] = a;
+        places[i + k] = best;
     }
 }
 
@@ -83,28 +87,61 @@ static void NAME(across)(
             const WIDE* tap = x + t * dilation;
             for (ptrdiff_t o = 0; o < count; o++) {
                 WIDE a = m[o], b = tap[o * stride];
-                p[o] = b > a + (a == -1) ? from + (WIDE)(o * stride + t * dilation) * by : p[o];
+                WIDE place = from + (WIDE)(o * stride + t * dilation) * by, before = p[o];
+                p[o] = b > a + (a == -1) ? place : before;
                 m[o] = a > b ? a : b;
             }
         }
     }
 }
 
-/* Take the maximum with one more row, which stands ``base`` further on in the plane. */
-static void NAME(onto)(const void* most, const void* places, ptrdiff_t count, ptrdiff_t base, void* all, void* all_places) {
-    const WIDE *restrict b = most, *restrict q = places;
-    WIDE *restrict a = all, *restrict p = all_places, from = (WIDE)base;
-    for (ptrdiff_t o = 0; o < count; o++) {
-        p[o] = b[o] > a[o] + (a[o] == -1) ? q[o] + from : p[o];
-        a[o] = a[o] > b[o] ? a[o] : b[o];
+CYPOOL_ALWAYS void NAME(onto_rows)(
+    const WIDE* restrict rows, ptrdiff_t pitch, ptrdiff_t tap, ptrdiff_t taps, ptrdiff_t count, WIDE base, WIDE step, int fresh,
+    WIDE* restrict all, WIDE* restrict places
+) {
+    for (ptrdiff_t i = 0; i < count; i += CYPOOL_PLACES_CHUNK) EACH {
+        WIDE a = fresh ? rows[i + k] : all[i + k];
+        WIDE best = fresh ? rows[pitch + i + k] + base : places[i + k];
+        for (ptrdiff_t t = fresh ? 1 : 0; t < taps; t++) {
+            WIDE b = rows[t * tap + i + k], place = rows[t * tap + pitch + i + k] + base + (WIDE)t * step;
+            best = b > a + (a == -1) ? place : best;
+            a = a > b ? a : b;
+        }
+        all[i + k] = a;
+        places[i + k] = best;
     }
 }
 
-static void NAME(finish)(const void* all, const void* all_places, ptrdiff_t count, long long base, void* y, long long* indices) {
-    const WIDE *restrict a = all, *restrict p = all_places;
+/* Take the maximum over ``taps`` > 0 kept rows, ``tap`` apart, the first of which stands ``base`` further on in the plane than it says, the
+ * next ``step`` more; with what is there already, unless that is ``fresh``. Places stand ``pitch`` after maxima. */
+static void NAME(onto)(
+    const void* rows, ptrdiff_t pitch, ptrdiff_t tap, ptrdiff_t taps, ptrdiff_t count, ptrdiff_t base, ptrdiff_t step, int fresh, void* all
+) {
+    WIDE *most = all, *places = most + pitch;
+    if (fresh && taps == 3) NAME(onto_rows)(rows, pitch, tap, 3, count, (WIDE)base, (WIDE)step, 1, most, places);
+    else if (fresh && taps == 2) NAME(onto_rows)(rows, pitch, tap, 2, count, (WIDE)base, (WIDE)step, 1, most, places);
+    else if (fresh) NAME(onto_rows)(rows, pitch, tap, 1, count, (WIDE)base, (WIDE)step, 1, most, places);
+    for (ptrdiff_t t = !fresh ? 0 : taps > 3 ? 1 : taps; t < taps; t++)
+        NAME(onto_rows)((const WIDE*)rows + t * tap, pitch, 0, 1, count, (WIDE)(base + t * step), 0, 0, most, places);
+}
+
+/* Elements and indices of ``count`` maxima; ``room`` is how many may be written. No place is read under a condition: of such loads gcc 12
+ * makes masked ones, and where a loop is unrolled it took the first mask for all of them. */
+static void NAME(finish)(
+    const void* all, ptrdiff_t pitch, ptrdiff_t count, ptrdiff_t room, long long base, void* y, long long* restrict indices
+) {
+    const WIDE *restrict a = all, *restrict p = a + pitch;
     BITS* restrict elements = y;
-    for (ptrdiff_t o = 0; o < count; o++) elements[o] = NAME(element)(a[o]);
-    for (ptrdiff_t o = 0; o < count; o++) indices[o] = a[o] == NOTHING ? -1 : base + p[o];
+    ptrdiff_t padded = (count + CYPOOL_PLACES_CHUNK - 1) / CYPOOL_PLACES_CHUNK * CYPOOL_PLACES_CHUNK;
+    if (padded <= room) {
+        for (ptrdiff_t i = 0; i < padded; i += CYPOOL_PLACES_CHUNK) {
+            EACH elements[i + k] = NAME(element)(a[i + k]);
+            EACH indices[i + k] = (base + p[i + k]) | -(long long)(a[i + k] == NOTHING);
+        }
+    } else {
+        for (ptrdiff_t i = 0; i < count; i++) elements[i] = NAME(element)(a[i]);
+        for (ptrdiff_t i = 0; i < count; i++) indices[i] = (base + p[i]) | -(long long)(a[i] == NOTHING);
+    }
 }
 
 static const cypool_places NAME(table) = {
@@ -116,6 +153,7 @@ static const cypool_places NAME(table) = {
 #undef WIDE
 #undef NOTHING
 #undef SHIFT
+#undef EACH
 #undef CYPOOL_TYPE
 #undef CYPOOL_BITS
 #undef CYPOOL_WIDE

@@ -15,6 +15,7 @@ cdef struct places_plan:
     Py_ssize_t high  # windows of that axis
     Py_ssize_t count  # windows of a row in an item
     Py_ssize_t parts  # of a row
+    Py_ssize_t pitch  # from the maxima of a row to their places, whole chunks
     Py_ssize_t slots  # rows that are kept
     Py_ssize_t positions  # of a row in an item
     Py_ssize_t scratch  # bytes for a thread
@@ -27,9 +28,11 @@ cdef void kept_row(
     """The largest ordinals of the windows of one row and their places. ``n`` elements, ``before`` positions after the row's start."""
     cdef Py_ssize_t last = of.ndim - 1, wide = of.places.wide
     cdef const axis* a = &of.axes[last]
-    of.places.nothing(ordinals, before)
-    of.places.ordinals(x + begin_at * of.strides[last] * of.places.itemsize, n, of.strides[last], ordinals + before * wide)
-    of.places.nothing(ordinals + (before + n) * wide, positions - before - n)
+    if before > 0:
+        of.places.nothing(ordinals, before)
+    of.places.ordinals(x + begin_at * of.strides[last] * of.places.itemsize, n, of.strides[last], of.end, ordinals + before * wide)
+    if positions > before + n:
+        of.places.nothing(ordinals + (before + n) * wide, positions - before - n)
     of.places.across(
         ordinals, count, a.stride, a.taps, a.dilation, start * of.steps[last], of.steps[last], most, places
     )
@@ -39,7 +42,8 @@ cdef void places_item(
     const pooling* of, const places_plan* how, Py_ssize_t item, char* scratch, char* y, long long* indices
 ) noexcept nogil:
     """Some rows of windows of a plane, or part of them; rows at the same windows of all axes but the last two."""
-    cdef Py_ssize_t last = of.ndim - 1, wide = of.places.wide, k, t, position, step_down = 0, stride_down = 0
+    cdef Py_ssize_t last = of.ndim - 1, wide = of.places.wide, k, t, position
+    cdef Py_ssize_t step_down = 0, stride_down = 0, apart_down = 0, low = 0
     cdef const axis* a = &of.axes[last]
     cdef Py_ssize_t o = item % how.parts * how.count, count = min(how.count, a.count - o)
     cdef Py_ssize_t first = item // how.parts % how.blocks * how.together, rows = min(how.together, how.high - first)
@@ -47,21 +51,26 @@ cdef void places_item(
     cdef Py_ssize_t start = start_of(a, o), positions = (count - 1) * a.stride + reach(a)
     cdef Py_ssize_t begin_at = min(max(start, 0), a.size), n = 0, base
     cdef const char* x = plane_at(of, plane)
+    cdef Py_ssize_t pair = 2 * how.pitch * wide  # bytes of a kept row
     cdef char* kept = scratch + how.positions * wide
-    cdef char* all = kept + 2 * how.slots * how.count * wide
-    cdef char* have = all + 2 * how.together * how.count * wide
+    cdef char* all = kept + how.slots * pair
+    cdef char* have = all + how.together * pair
     cdef char* slot
-    cdef char* these
     cdef walk at
     cdef span some
     cdef bint any_tap
+    cdef int fresh = True
     if start < a.size:
         n = max(0, min(a.size, start + positions) - begin_at)
-    of.places.nothing(all, 2 * rows * how.count)
     any_tap = n > 0 and begin(of, max(last - 1, 0), outer % in_plane, &at)
     if last > 0:
         step_down = of.steps[last - 1]
         stride_down = of.strides[last - 1]
+        apart_down = min(of.axes[last - 1].dilation, of.axes[last - 1].size)
+        low = max(0, start_of(&of.axes[last - 1], first))
+    if not any_tap:
+        for k in range(rows):
+            of.places.nothing(all + k * pair, count)
     while any_tap:
         base = place_of(of, &at)
         memset(have, 0, how.slots)
@@ -71,23 +80,29 @@ cdef void places_item(
             else:
                 some.position = 0
                 some.taps = 1
-            these = all + 2 * k * how.count * wide
             for t in range(some.taps):
-                position = some.position + (t * of.axes[last - 1].dilation if t else 0)
-                slot = kept + 2 * (position % how.slots) * how.count * wide
-                if not have[position % how.slots]:
-                    have[position % how.slots] = True
+                position = some.position + t * apart_down
+                if not have[position - low]:
+                    have[position - low] = True
+                    slot = kept + (position - low) * pair
                     kept_row(
                         of, x + (at.offset + position * stride_down) * of.places.itemsize, begin_at, n, begin_at - start, positions, count,
-                        start, scratch, slot, slot + how.count * wide
+                        start, scratch, slot, slot + how.pitch * wide
                     )
-                of.places.onto(slot, slot + how.count * wide, count, base + position * step_down, these, these + how.count * wide)
+            if some.taps > 0:
+                of.places.onto(
+                    kept + (some.position - low) * pair, how.pitch, 2 * how.pitch * apart_down, some.taps, count,
+                    base + some.position * step_down, step_down * apart_down, fresh, all + k * pair
+                )
+            elif fresh:
+                of.places.nothing(all + k * pair, count)
+        fresh = False
         any_tap = step(of, &at)
     for k in range(rows):
         position = ((outer * how.high + first + k) * a.count) + o
-        these = all + 2 * k * how.count * wide
         of.places.finish(
-            these, these + how.count * wide, count, <long long>plane * of.plane, y + position * of.places.itemsize, indices + position
+            all + k * pair, how.pitch, count, (rows - k) * count if how.parts == 1 else count, <long long>plane * of.plane,
+            y + position * of.places.itemsize, indices + position
         )
 
 
@@ -107,7 +122,8 @@ cdef bint choose_places(const pooling* of, int threads, places_plan* how) noexce
         return False
     how.count = min(a.count, (SEGMENT - reach(a)) // a.stride + 1)
     how.parts = (a.count + how.count - 1) // how.count
-    how.positions = (how.count - 1) * a.stride + reach(a)
+    how.pitch = (how.count + PLACES_CHUNK - 1) // PLACES_CHUNK * PLACES_CHUNK
+    how.positions = (how.pitch - 1) * min(a.stride, SEGMENT) + reach(a) + 2 * PLACES_CHUNK
     if of.places.wide == 4 and max(of.plane, how.positions * of.steps[last]) > <Py_ssize_t>1 << 29:
         return False
     how.high = how.together = 1
@@ -115,7 +131,7 @@ cdef bint choose_places(const pooling* of, int threads, places_plan* how) noexce
         how.high = of.axes[last - 1].count
         stride_down = of.axes[last - 1].stride
         span_rows = min(reach(&of.axes[last - 1]), of.axes[last - 1].size)
-    how.slots = min(SLOTS, PLACES // how.count)
+    how.slots = min(SLOTS, PLACES // how.pitch)
     if span_rows > how.slots:
         return False
     how.together = max(1, min((how.slots - span_rows) // stride_down + 1, how.high))
@@ -124,7 +140,7 @@ cdef bint choose_places(const pooling* of, int threads, places_plan* how) noexce
     how.slots = (how.together - 1) * stride_down + span_rows
     how.blocks = (how.high + how.together - 1) // how.together
     how.items = of.images * of.channels * (of.rows // how.high) * how.blocks * how.parts
-    how.scratch = lines((how.positions + 2 * (how.slots + how.together) * how.count) * of.places.wide + how.slots)
+    how.scratch = lines((how.positions + 2 * (how.slots + how.together) * how.pitch) * of.places.wide + how.slots)
     return True
 
 
