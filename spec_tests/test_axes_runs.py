@@ -43,7 +43,12 @@ def some(variants: tuple[str, ...] = ()) -> list[Case]:
 def cypool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cypool:
     """Runs a command in this process, on cases that are made once, with the fake runtimes within reach."""
     fake_answers.write(tmp_path / "answers.json", some(("symbolic", "if-branch")))
-    monkeypatch.setattr(selection.cases, "generate", lambda ops: [case for case in every() if ops is None or case.version.op in ops])
+    def generate(ops, wanted):
+        return [case for case in every() if ops is None or case.version.op in ops]
+
+    monkeypatch.setattr(selection.cases, "generate", generate)
+        selection.cases, "generate", lambda ops, wanted: [case for case in every() if ops is None or case.version.op in ops]
+    )
     monkeypatch.setenv("PYTHONPATH", str(FAKES))
     monkeypatch.setenv("FAKE_ANSWERS", str(tmp_path / "answers.json"))
 

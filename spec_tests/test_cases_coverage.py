@@ -161,6 +161,12 @@ def test_inputs_depend_on_nothing_but_the_id():
     assert [first.hex(), last.hex()] == ["0x1.072a8aa9b30aap-3", "0x1.c46c3817a2104p+4"]
 
 
+def test_a_run_by_default_has_the_core_and_a_glob_chooses_among_all():
+    assert select(core=True) == [case for case in every() if case.core] != select()
+    apart = next(case.id for case in every() if not case.core)
+    assert [case.id for case in select([apart])] == [apart]
+
+
 def test_selecting_one_case_makes_those_of_no_other_cell(monkeypatch):
     made = []
     plain = cases.valid

@@ -69,6 +69,7 @@ Of a runtime that has a list, by --expect: 0 all is as listed, 1 anything is not
 @click.option("-k", "globs", multiple=True, metavar="GLOB", help="Only cases whose whole id matches; may be repeated.")
 @click.option("--op", "ops", multiple=True, metavar="NAME", help="Only this operator; may be repeated.")
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Only this element type, by ONNX's name or numpy's; may be repeated.")
+@click.option("--all", "every_case", is_flag=True, help="All cases. Without this and without -k, the core of them.")
 @click.option("--all-opsets", is_flag=True, help="At every opset of a version, not only at its first and its last.")
 @click.option(
     "--variant",
@@ -105,6 +106,7 @@ def command(
     globs: Sequence[str],
     ops: Sequence[str],
     types: Sequence[str],
+    every_case: bool,
     all_opsets: bool,
     variants: Sequence[str],
     min_cases: int | None,
@@ -126,6 +128,9 @@ def command(
     A RUNTIME is one of the built-in names, or any ONNX Backend: a module, or module:attribute; or a name that a package registers, or
     exec:PROGRAM, where the program speaks the protocol of docs/protocol.md. Without one it is cypool.
 
+    Without --all, it runs the core of the cases: of every version and type each shape, setting and kind of values at least once, everything
+    on which the standard is silent, and every fault of a version. With -k, it chooses among all.
+
     Each case is run at the first and at the last opset where its version is in force; the id of the latter ends in @ and the opset.
     """
     names = tuple(dict.fromkeys((*runtimes, *(installed() if all_installed else ())))) or ("cypool",)
@@ -135,7 +140,7 @@ def command(
     _refuse_occupied(bundle)
     variants = tuple(dict.fromkeys(variants))
     spread = functools.partial(axes.spread, every_opset=all_opsets, variants=variants)
-    cases = select(globs, ops, types, spread)
+    cases = select(globs, ops, types, spread, core=not (every_case or globs))
     if min_cases is not None and len(cases) < min_cases:
         raise click.UsageError(f"{len(cases):,} cases are selected, fewer than --min-cases {min_cases}")
     criterion, tolerance = (onnx_tolerance, "onnx") if ulp is None else (within_ulps(ulp), f"{ulp} ULP")
@@ -154,6 +159,7 @@ def command(
                 "globs": list(globs),
                 "ops": list(ops),
                 "types": list(types),
+                "cases": "all" if every_case or globs else "core",
                 "opsets": "all" if all_opsets else "first and last",
                 "variants": list(variants),
             },

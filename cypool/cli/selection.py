@@ -22,12 +22,13 @@ def select(
     ops: Sequence[str] = (),
     types: Sequence[str] = (),
     spread: Callable[[Iterable[Case]], Iterable[Case]] = lambda cases: cases,
+    core: bool = False,
 ) -> list[Case]:
     """The cases that match one of the globs, one of the operators and one of the types, where any are given.
 
     ``spread`` makes several of each, of opsets and variants; a glob matches such a one by its own id, or all of them by the id before that.
     Types go by ONNX's name or by numpy's. UsageError for an operator, a glob, a type or a combination that selects nothing: a run of no
-    case must not pass.
+    case must not pass. ``core``: only those that are run by default.
     """
     for op in ops:
         known_operator(op)
@@ -40,7 +41,7 @@ def select(
     def wanted(head: str) -> bool:
         return (not types or head.split("/")[1] in types) and (not globs or any(_may_match(head, glob) for glob in globs))
 
-    found = list(spread(cases.generate(ops or None, wanted)))
+    found = list(spread(case for case in cases.generate(ops or None, wanted) if case.core or not core))
     for glob in globs:
         if not any(_matches(case, glob) for case in found):
             raise click.UsageError(f"no case matches {glob!r}, which has to match whole ids: '*nan*' selects those with nan in them")
