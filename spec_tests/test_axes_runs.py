@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -43,12 +43,11 @@ def some(variants: tuple[str, ...] = ()) -> list[Case]:
 def cypool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cypool:
     """Runs a command in this process, on cases that are made once, with the fake runtimes within reach."""
     fake_answers.write(tmp_path / "answers.json", some(("symbolic", "if-branch")))
-    def generate(ops, wanted):
+
+    def generate(ops: Iterable[str] | None, wanted: Callable[[str], bool]) -> list[Case]:
         return [case for case in every() if ops is None or case.version.op in ops]
 
     monkeypatch.setattr(selection.cases, "generate", generate)
-        selection.cases, "generate", lambda ops, wanted: [case for case in every() if ops is None or case.version.op in ops]
-    )
     monkeypatch.setenv("PYTHONPATH", str(FAKES))
     monkeypatch.setenv("FAKE_ANSWERS", str(tmp_path / "answers.json"))
 

@@ -44,7 +44,7 @@ class Fault(NamedTuple):
     """A call with a fault: its label, the words for it, where it is, and the call.
 
     ``place`` is the attribute whose value, or the operand whose shape or elements, is wrong, or what the column of an operand has to
-    hold; ``auto-pad-beside`` where pads stand beside it; ``windows`` where there would be less than none; else empty.
+    hold; ``kernel-missing``, ``auto-pad-beside`` where pads stand beside it, ``windows`` where there would be less than none; else empty.
     """
 
     label: str
@@ -153,7 +153,7 @@ def _window_faults(version: Version, plain: Call) -> Iterator[tuple[str, str, st
     kernel = version.attribute(rule.kernel)
     if kernel and not kernel.required:
         without = {name: typed for name, typed in given.items() if name != rule.kernel}
-        yield f"no-{rule.kernel}", f"{rule.kernel} is missing", rule.kernel, without
+        yield f"no-{rule.kernel}", f"{rule.kernel} is missing", "kernel-missing", without
     sizes = plain.inputs[version.inputs[0].name].shape[2:]
     if rule.auto_pad and rule.pads:
         pads = TypedValue("INTS", (0, 1) * len(sizes))

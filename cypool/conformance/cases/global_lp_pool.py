@@ -14,10 +14,10 @@ import numpy as np
 from cypool.conformance.cases.attributes import chosen, labelled
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
 from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.cases.norms import estimate, far_apart
 from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
 from cypool.conformance.cases.values import FAMILIES, values
 from cypool.conformance.oracle.global_lp_pool import global_lp_pool
-from cypool.conformance.oracle.rounding import FORMATS
 from cypool.spec.model import AttributeValue, Version
 
 P = {"p": (1, 3, 4, 7, 100, 2**40, 0.5, 1.5, 2.5, 0.01, 0.001)}
@@ -65,32 +65,14 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array, ..
         return ["empty-plane"]
     rows = x.reshape(math.prod(x.shape[:2]), -1)
     finite = rows[np.isfinite(rows).all(axis=1)]
-    norms = _estimate(np.abs(finite), p)
+    norms = estimate(np.abs(finite), p)
     (naive,) = global_lp_pool(finite[:, None], p=p, reading="naive")
     found = {
         "rank": not 3 <= x.ndim <= 5,
         "nan-and-inf": len(finite) < len(rows),
-        "sign": math.isfinite(p) and p % 2 != 0 and (finite < 0).any() and _far_apart(_estimate(finite, p), norms),
+        "sign": math.isfinite(p) and p % 2 != 0 and (finite < 0).any() and far_apart(estimate(finite, p), norms),
         "sum-or-mean": choice["values"] in ("ramp", "all-equal") and x.size > len(rows) and p <= 100,
-        "accumulation": _far_apart(naive.reshape(-1), norms),
+        "accumulation": far_apart(naive.reshape(-1), norms),
         "overflow-to-inf": np.isinf(norms).any(),
     }
     return [ruling for ruling, touched in found.items() if touched]
-
-
-def _estimate(rows: Array, p: float) -> Array:
-    """The roots of the sums of powers to about 12 digits, far enough from what the oracle does; of signed ones NaN where there is none."""
-    wide = rows.astype(np.float64)
-    top = np.abs(wide).max(axis=1, initial=0.0)
-    with np.errstate(all="ignore"):
-        sums = np.power(wide / np.where(top, top, 1.0)[:, None], p).sum(axis=1)
-        estimate = top if math.isinf(p) else np.where(top, top * np.power(sums, 1 / p), 0.0)
-        return np.asarray(estimate).astype(rows.dtype)
-
-
-def _far_apart(a: Array, b: Array) -> bool:
-    """Whether any tolerance in use would tell the two apart."""
-    step = 2.0 ** FORMATS[b.dtype].least
-    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        return bool((~(np.abs(wide_a - wide_b) <= 2.0**-5 * wide_b + 2 * step) & (wide_a != wide_b)).any())

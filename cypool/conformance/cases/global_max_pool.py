@@ -14,7 +14,7 @@ import numpy as np
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
-from cypool.conformance.cases.values import BEYOND_FLOAT, families, values
+from cypool.conformance.cases.values import BEYOND_FLOAT, SIGNED, families, values
 from cypool.spec.model import AttributeValue, Version
 
 TOGETHER: tuple[tuple[str, ...], ...] = ()
@@ -29,7 +29,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {}
 
 def axes(version: Version) -> Axes:
     """Shape and values."""
-    return {"shape": legal(version.inputs[0].shape), "values": families("float")}
+    return {"shape": legal(version.inputs[0].shape), "values": families("float", SIGNED)}
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:

@@ -15,8 +15,7 @@ from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import chosen, labelled
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
 from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.values import BEYOND_FLOAT, families, values
-from cypool.conformance.cases.windows import EMPTY, IMAGES, LOUD, SEEN_BY_VALUES
+from cypool.conformance.cases.values import BEYOND_FLOAT, SIGNED, families, values
 from cypool.spec.model import AttributeValue, Version
 
 TOGETHER = (("type", "outputs", "values"), ("type", "storage_order", "outputs"))
@@ -24,34 +23,20 @@ CORE = (("type", "storage_order", "outputs"), ("outputs", "windows"))
 SPARING = windows.SPARING
 PLAIN = {"shape": "2d", "windows": "k3-pad", "values": "mixed-signs"}
 WITH_OPTIONAL: dict[str, str] = {}
-FAULTS = {
-    "kernel_shape": "sizes",
-    "strides": "sizes",
-    "dilations": "sizes",
-    "pads": "negative-pad",
-    "auto_pad": "auto-pad-values",
-    "ceil_mode": "flag-values",
-    "storage_order": "flag-values",
-    "auto-pad-beside": "auto-pad-and-pads",
-    "windows": "kernel-beyond-input",
-    "X": "rank",
-}
+FAULTS = {**windows.FAULTS, "storage_order": "flag-values"}
 FAULTS_ONCE = True
 COLUMNS: dict[str, tuple[str, ...]] = {}
-
-LOUD_VALUES = ("ramp", "negative", "lowest")
-"""What elements are where the windows turn on a silence."""
 
 
 def axes(version: Version) -> Axes:
     """Shape and windows, which outputs are asked for, values."""
     types = version.types[0].allowed
     return {
-        "shape": tuple(IMAGES),
+        "shape": tuple(windows.IMAGES),
         "windows": windows.available(version),
         **{name: tuple(labels) for name, labels in _apart(version).items()},
         **({"outputs": ("Y", "Y-Indices")} if len(version.outputs) > 1 else {}),
-        "values": tuple(dict.fromkeys(family for type in types for family in families(type))),
+        "values": tuple(dict.fromkeys(family for type in types for family in families(type, SIGNED))),
     }
 
 
@@ -68,15 +53,11 @@ def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
 def constraints(version: Version) -> list[Constraint]:
     """What has no meaning together, and what would take long to tell little."""
     return [
-        Constraint(("type", "values"), lambda type, family: family in families(type)),
-        Constraint(("shape", "values"), lambda shape, family: shape not in EMPTY or family == "ramp"),
-        Constraint(("shape", "windows"), lambda shape, name: shape not in EMPTY or name in ("k2", "k3s2", "same-upper")),
-        Constraint(("shape", "windows"), lambda shape, name: name != "long" or shape in ("1d", "one-plane")),
-        Constraint(("windows", "values"), lambda name, family: name not in LOUD or family in LOUD_VALUES),
+        Constraint(("type", "values"), lambda type, family: family in families(type, SIGNED)),
+        *windows.constraints(),
         Constraint(("windows", "outputs"), lambda name, outputs: name not in ("between", "no-size") or outputs == "Y-Indices"),
         Constraint(("outputs", "values"), lambda outputs, family: family != "nan-alone" or outputs == "Y-Indices"),
         Constraint(("windows", "values"), lambda name, family: name != "k1" or family != "nan-alone"),
-        Constraint(("windows", "values"), lambda name, family: name not in SEEN_BY_VALUES or family == "ramp"),
     ]
 
 

@@ -7,7 +7,7 @@ The first two dimensions count planes (of a batch item and a channel), the other
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,19 +23,19 @@ def values(family: str, draws: Draws, shape: tuple[int, ...], dtype: np.dtype[An
     """An array of that family, shape and element type."""
     planes = math.prod(shape[:2]), math.prod(shape[2:])
     if dtype in FORMATS:
-        drawn = {**FAMILIES, **SIGNED}[family](draws, planes, FORMATS[dtype])
+        drawn = {**FAMILIES, **SIGNED, **SUMMED}[family](draws, planes, FORMATS[dtype])
     else:
         drawn = INTEGERS[family](draws, planes, np.iinfo(dtype))
     return np.asarray(drawn).astype(dtype).reshape(shape)
 
 
-def families(type: str) -> tuple[str, ...]:
-    """The names of the families that an element type has.
+def families(type: str, more: Iterable[str] = ()) -> tuple[str, ...]:
+    """The names of the families that an element type has, with ``more`` of floats.
 
-    >>> "nan" in families("float16"), "nan" in families("int8")
+    >>> "nan" in families("float16"), "nan" in families("int8", SIGNED)
     (True, False)
     """
-    return tuple({**FAMILIES, **SIGNED} if DTYPES[type] in FORMATS else INTEGERS)
+    return (*FAMILIES, *more) if DTYPES[type] in FORMATS else tuple(INTEGERS)
 
 
 def _ramp(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
@@ -134,6 +134,22 @@ def _nan_alone(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
 
 SIGNED: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {"negative": _negative, "few": _few, "nan-alone": _nan_alone}
 """Families for operators that keep the sign of what they see."""
+
+
+def _cancelling(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    """Large ones of either sign in turn, with small ones between: of three, the large ones leave nothing of their sum."""
+    planes, size = shape
+    large = math.ldexp(1.0, form.limit - 4) * np.resize([1.0, 0.0, -1.0], size)
+    return np.where(large == 0, 1 + draws.fractions(planes, size), large)
+
+
+def _overflowing(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
+    """Positive, above half of the largest: two of them add up to what the type does not hold."""
+    return np.asarray(np.ldexp(0.75 + draws.fractions(*shape) / 8, form.limit))
+
+
+SUMMED: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {"cancelling": _cancelling, "overflowing": _overflowing}
+"""Families for operators that add elements up as they are."""
 
 BEYOND_FLOAT = ("near-overflow", "near-underflow", "subnormals")
 """The families of which doubles are no floats."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cypool.conformance.cases.covering import Constraint
 from cypool.conformance.cases.draws import Array
 from cypool.spec.model import AttributeValue, Version
 from cypool.spec.windows import Axis, axes
@@ -262,3 +263,41 @@ def seen(x: Array, windows: Sequence[Axis]) -> tuple[Array, Array]:
     if planes.shape[1] == 0:
         return np.zeros((len(planes), *flat.shape)), np.broadcast_to(inside, (len(planes), *flat.shape))
     return planes[:, flat], np.broadcast_to(inside, (len(planes), *flat.shape))
+
+
+def positions(windows: Sequence[Axis]) -> tuple[Array, Array]:
+    """For each window, how many of its positions lie inside the padded input, and how many it has in all."""
+    inside, taps = np.ones(1, np.int64), math.prod(axis.taps for axis in windows)
+    for axis in windows:
+        start = np.array([axis.first + o * axis.stride for o in range(axis.count)], object)
+        row = [sum(axis.first <= s + k * axis.dilation < axis.padded for k in range(axis.taps)) for s in start]
+        inside = (inside[:, None] * np.array(row, np.int64)).reshape(-1)
+    return inside, np.full(len(inside), taps)
+
+
+def constraints() -> list[Constraint]:
+    """What has no meaning together, and what would take long to tell little: the same for every operator with windows."""
+    return [
+        Constraint(("shape", "values"), lambda image, family: image not in EMPTY or family == "ramp"),
+        Constraint(("shape", "windows"), lambda image, name: image not in EMPTY or name in ("k2", "k3s2", "same-upper")),
+        Constraint(("shape", "windows"), lambda image, name: name != "long" or image in ("1d", "one-plane")),
+        Constraint(("windows", "values"), lambda name, family: name not in LOUD or family in LOUD_VALUES),
+        Constraint(("windows", "values"), lambda name, family: name not in SEEN_BY_VALUES or family == "ramp"),
+    ]
+
+
+FAULTS = {
+    "kernel_shape": "sizes",
+    "strides": "sizes",
+    "dilations": "sizes",
+    "pads": "negative-pad",
+    "auto_pad": "auto-pad-values",
+    "ceil_mode": "flag-values",
+    "auto-pad-beside": "auto-pad-and-pads",
+    "windows": "kernel-beyond-input",
+    "X": "rank",
+}
+"""The rulings by which faults of windows are faults."""
+
+LOUD_VALUES = ("ramp", "negative", "lowest")
+"""What elements are where the windows turn on a silence."""
