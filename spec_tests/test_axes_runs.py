@@ -104,7 +104,7 @@ def test_a_variant_that_the_runtime_cannot_be_asked_for_is_not_run_and_no_pass(c
 def test_too_few_cases_are_a_failure_before_anything_runs(cypool: Cypool) -> None:
     assert cypool("check", "fake_runtimes:Right", "-k", ONE, "--min-cases", "2").code == 0
     done = cypool("check", "fake_runtimes:Aborts", "-k", ONE, "--min-cases", "3")
-    assert (done.code, done.stdout, done.stderr) == (1, "", "cypool: 2 cases are selected, fewer than --min-cases 3\n")
+    assert (done.code, done.stdout, done.stderr) == (2, "", "cypool: 2 cases are selected, fewer than --min-cases 3\n")
 
 
 def test_a_pattern_that_selects_none_is_wrong_usage(cypool: Cypool) -> None:

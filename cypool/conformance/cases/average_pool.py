@@ -14,7 +14,7 @@ from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import chosen, labelled
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
 from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.means import accumulated, is_wide, wide
+from cypool.conformance.cases.means import accumulated, is_wide
 from cypool.conformance.cases.values import FAMILIES, SUMMED, values
 from cypool.spec.model import AttributeValue, Version
 
@@ -23,7 +23,7 @@ CORE = (("type", "count_include_pad", "shape"), ("count_include_pad", "windows")
 SPARING = windows.SPARING
 PLAIN = {"shape": "2d", "windows": "k3-pad", "values": "mixed-signs"}
 WITH_OPTIONAL: dict[str, str] = {}
-FAULTS = {**windows.FAULTS, "count_include_pad": "flag-values"}
+FAULTS = {**windows.FAULTS, "count_include_pad": "flag-values", "later-dilations": "avg-11-dilations"}
 FAULTS_ONCE = True
 COLUMNS: dict[str, tuple[str, ...]] = {}
 
@@ -91,12 +91,11 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
     nan = (np.isnan(elements) & inside).sum(axis=2)
     touched = {
         "empty-window": (divisor == 0).any(),
-        "divisor": padding_counts and (plain & (positions < taps)).any(),
-        "version-1-padding": version.attribute("count_include_pad") is None and (plain & (many < positions)).any(),
-        "accumulation": choice["values"] in SUMMED and accumulated(elements, inside, divisor, wide(x.dtype)),
-        "half-precision": x.dtype.itemsize == 2 and choice["values"] in SUMMED and accumulated(elements, inside, divisor, x.dtype),
-        "nan-and-inf": not padding_counts and ((nan > 0) & (nan < many)).any(),
-        "zero-sign": choice["values"] == "zeros",
+        "avg-divisor": padding_counts and (plain & (positions < taps)).any(),
+        "avg-1-padding": version.attribute("count_include_pad") is None and (plain & (many < positions)).any(),
+        "avg-accumulation": choice["values"] in SUMMED and accumulated(elements, inside, divisor, x.dtype),
+        "avg-nan-inf": not padding_counts and ((nan > 0) & (nan < many)).any(),
+        "avg-zero-sign": choice["values"] == "zeros",
         "double": x.dtype == np.float64 and is_wide(choice["values"], elements, inside),
     }
     return found + [ruling for ruling, is_touched in touched.items() if is_touched]

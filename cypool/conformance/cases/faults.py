@@ -102,7 +102,8 @@ def _attribute_faults(version: Version, plain: Call) -> Iterator[tuple[str, str,
             if later.since_version > version.since_version and attribute.name not in known:
                 known.add(attribute.name)
                 text = f"{attribute.name} came with version {later.since_version}"
-                yield f"later-{attribute.name}", text, "", {**given, attribute.name: TypedValue(attribute.type, some(attribute, spatial))}
+                label = f"later-{attribute.name}"
+                yield label, text, label, {**given, attribute.name: TypedValue(attribute.type, some(attribute, spatial))}
 
 
 def _spatial(version: Version, call: Call) -> int | None:

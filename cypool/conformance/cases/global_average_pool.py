@@ -13,7 +13,7 @@ import numpy as np
 
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
 from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.means import accumulated, is_wide, wide
+from cypool.conformance.cases.means import accumulated, is_wide
 from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
 from cypool.conformance.cases.values import FAMILIES, SUMMED, values
 from cypool.spec.model import AttributeValue, Version
@@ -64,10 +64,9 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
     many = everything.sum(axis=2)
     found = {
         "rank": not 3 <= x.ndim <= 5,
-        "accumulation": choice["values"] in SUMMED and accumulated(rows, everything, many, wide(x.dtype)),
-        "half-precision": x.dtype.itemsize == 2 and choice["values"] in SUMMED and accumulated(rows, everything, many, x.dtype),
-        "nan-and-inf": not np.isfinite(rows).all(),
-        "zero-sign": choice["values"] == "zeros",
+        "avg-accumulation": choice["values"] in SUMMED and accumulated(rows, everything, many, x.dtype),
+        "avg-nan-inf": not np.isfinite(rows).all(),
+        "avg-zero-sign": choice["values"] == "zeros",
         "double": x.dtype == np.float64 and is_wide(choice["values"], rows, everything),
     }
     return [ruling for ruling, is_touched in found.items() if is_touched]

@@ -32,7 +32,7 @@ CORE = (
 SPARING = windows.SPARING
 PLAIN = {"shape": "2d", "windows": "k3-pad", "values": "mixed-signs"}
 WITH_OPTIONAL: dict[str, str] = {}
-FAULTS = {**windows.FAULTS, "p": "p-range", "kernel-missing": "kernel-missing"}
+FAULTS = {**windows.FAULTS, "p": "p-range", "kernel-missing": "lp-1-kernel"}
 FAULTS_ONCE = True
 COLUMNS: dict[str, tuple[str, ...]] = {}
 
@@ -95,10 +95,11 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
     overhung = np.tile(positions < taps, len(elements))[finite]
     touched = {
         "empty-window": (~inside.any(axis=2)).any(),
-        "overhang": p <= 7 and (overhung & np.isfinite(norms) & (norms > 1e-3)).any(),
+        "lp-ceil-overhang": p <= 7 and (overhung & np.isfinite(norms) & (norms > 1e-3)).any(),
         "nan-and-inf": ((nan > 0) & (nan < inside.sum(axis=2))).any(),
         "sign": p <= 100 and p % 2 != 0 and (rows[finite] < 0).any() and far_apart(estimate(rows[finite], p), norms),
         "accumulation": choice["values"] in SCALED and _is_naive_seen(rows[finite], p, norms),
+        "lp-1-same": str(attributes["auto_pad"]).startswith("SAME"),
         "overflow-to-inf": np.isinf(norms).any(),
         "double": x.dtype == np.float64 and choice["values"] in BEYOND_FLOAT and (norms != 0).any(),
     }

@@ -17,17 +17,18 @@ MOST = 64
 """How many windows are looked at."""
 
 
-def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type that plain arithmetic computes in: float for the 16-bit types."""
-    return dtype if dtype == np.float64 else np.dtype(np.float32)
-
-
 def accumulated(elements: Array, inside: Array, divisor: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether adding up one after the other in a type shows in a window's mean, by more than any tolerance lets pass.
+    """Whether adding up one after the other shows in a window's mean, by more than any tolerance lets pass.
+
+    It does so in the type itself, where that is one of 16 bits, or in float, or of doubles in double.
 
     ``elements`` are float64 by plane, window and tap, ``inside`` says which are there, ``divisor`` counts for each window.
     """
-    t = dtype.type
+    return any(_shows(elements, inside, divisor, t) for t in {dtype.type, np.promote_types(dtype, np.float32).type})
+
+
+def _shows(elements: Array, inside: Array, divisor: Array, t: type[Any]) -> bool:
+    """The same for one type that is added in."""
     rows, there = elements.reshape(-1, elements.shape[2])[:MOST], inside.reshape(-1, elements.shape[2])[:MOST]
     for row, mask, count in zip(rows, there, divisor.reshape(-1)[:MOST].tolist(), strict=True):
         numbers = row[mask]

@@ -193,7 +193,9 @@ def touched(version: Version, shape: Sequence[int], given: Mapping[str, Any]) ->
     assert rule is not None
     auto_pad, rounds_up = given.get(rule.auto_pad or "") or "NOTSET", bool(given.get(rule.ceil_mode or ""))
     of_axis = {"NOTSET": _explicit, "VALID": _valid}.get(auto_pad, _same)
-    found = [ruling for axis in along(version, shape, given) for ruling in of_axis(axis, auto_pad, rounds_up)]
+    lines = along(version, shape, given)
+    found = ["window-in-end-padding"] if _drops(version, lines, rounds_up and auto_pad == "NOTSET") else []
+    found += [ruling for axis in lines for ruling in of_axis(axis, auto_pad, rounds_up)]
     if auto_pad != "NOTSET" and given.get(rule.pads or "") is not None:
         found.append("auto-pad-and-pads")
     if 0 in shape[2:]:
@@ -205,11 +207,22 @@ def touched(version: Version, shape: Sequence[int], given: Mapping[str, Any]) ->
     return list(dict.fromkeys(found))
 
 
+def _drops(version: Version, windows: Sequence[Axis], rounds_up: bool) -> bool:
+    """Whether a window is dropped, or one kept, that another reading keeps or drops."""
+    ruling = version.ruling("window-in-end-padding")
+    readings = {reading.name for reading in ruling.readings} if ruling else set()
+    for axis in windows if rounds_up else ():
+        room = axis.padded - axis.first - _extent(axis)
+        if "kept" in readings and -(-room // axis.stride) + 1 != axis.count:
+            return True
+        if "all-dropped" in readings and axis.first + (axis.count - 1) * axis.stride >= axis.size:
+            return True
+    return False
+
+
 def _explicit(axis: Axis, auto_pad: str, rounds_up: bool) -> Iterator[str]:
     extent, last = _extent(axis), axis.first + (axis.count - 1) * axis.stride
     room = axis.padded - axis.first - extent
-    if rounds_up and (-(-room // axis.stride) + 1 != axis.count or last >= axis.size):
-        yield "window-in-end-padding"
     if not rounds_up and axis.count > 0 and last >= axis.size > 0:
         yield "floor-end-padding"
     if max(-axis.first, axis.padded - axis.size) >= axis.taps:
