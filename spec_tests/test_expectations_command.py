@@ -30,11 +30,15 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def every_id(every_case: list[Case]) -> frozenset[str]:  # noqa: F811
+    return frozenset(expecting.axes.ids(every_case, every_opset=True, variants=tuple(expecting.VARIANTS)))
+
+
 @pytest.fixture(autouse=True)
-def known(every_case: list[Case], monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def known(every_id: frozenset[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """All ids, without the time that it takes to make the cases again."""
-    every = {case.id for case in expecting.axes.spread(every_case, every_opset=True, variants=tuple(expecting.VARIANTS))}
-    monkeypatch.setattr(expecting, "every_id", lambda: every)
+    monkeypatch.setattr(expecting, "every_id", lambda: every_id)
 
 
 def test_a_runtime_that_is_wrong_as_listed_exits_with_0(cypool: Cypool, file: Path, few: list[Case]) -> None:  # noqa: F811
