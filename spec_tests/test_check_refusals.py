@@ -100,6 +100,14 @@ def test_what_the_reading_refuses_too_is_not_asked_instead_however_plain(monkeyp
     assert refusals.control(FLAT, READING) is None
 
 
+def test_what_is_asked_instead_has_the_same_outputs() -> None:
+    found = [case for case in valid() if case.version.name == "MaxPool-12" and case.type == "float" and refusals.explanations(case)]
+    assert {case.outputs for case in found} == {("Y",), ("Y", "Indices")}
+    for case in found[:60]:
+        others = [refusals.control(case, reading) for _, reading in refusals.explanations(case)]
+        assert {other.outputs for other in others if other} <= {case.outputs}
+
+
 def test_every_case_that_a_reading_refuses_has_another_to_ask() -> None:
     found = [(case, reading) for case in valid() for _, reading in refusals.explanations(case)]
     assert len(found) > 200

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper
@@ -13,6 +14,7 @@ from onnx import TensorProto, helper
 from cypool.conformance.isolation import Isolated
 from cypool.conformance.protocol import Outcome, run_request
 from cypool.conformance.runtimes import onnx_backend, onnxruntime
+from cypool.conformance.runtimes.table import connect
 from cypool.conformance.tensors import DTYPES, Tensor
 
 NAMES = ("cypool", "onnxruntime", "onnxruntime+cypool", "reference", "openvino", "tract")
@@ -133,3 +135,16 @@ def test_a_backend_has_the_switch_only_if_it_says_that_it_never_optimises(monkey
     assert hasattr(onnx_backend.connect("cypool.backend"), "load_unoptimized")
     monkeypatch.delattr("cypool.backend.optimizes")
     assert not hasattr(onnx_backend.connect("cypool.backend"), "load_unoptimized")
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "tract"])
+def test_the_outputs_of_one_node_are_told_apart(name: str) -> None:
+    x = np.array([[[1, 3, 2, 0]]], np.float32)
+    node = onnx.helper.make_node("MaxPool", ["X"], ["Y", "Indices"], kernel_shape=[2])
+    inputs = [onnx.helper.make_tensor_value_info("X", onnx.TensorProto.FLOAT, x.shape)]
+    kinds = {"Y": onnx.TensorProto.FLOAT, "Indices": onnx.TensorProto.INT64}
+    outputs = [onnx.helper.make_tensor_value_info(output, kind, [1, 1, 3]) for output, kind in kinds.items()]
+    graph = onnx.helper.make_graph([node], "g", inputs, outputs)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 12)], ir_version=7)
+    found = connect(name).load(model.SerializeToString())([Tensor.of("X", x)], ["Indices", "Y"])
+    assert [(output.name, output.array.ravel().tolist()) for output in found] == [("Indices", [1, 1, 2]), ("Y", [3, 3, 2])]

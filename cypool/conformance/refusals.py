@@ -79,11 +79,12 @@ def _axes(case: Case) -> list[tuple[Axis, bool]]:
 
 
 def control(case: Case, reading: Reading) -> Case | None:
-    """Return the plainest case that the reading takes, of the same type, opset and variant; None where there is none.
+    """Return the plainest case that the reading takes, of the same type, outputs, opset and variant; None where there is none.
 
     It has the same attributes too, if possible. Attributes that make windows depend on the rank, so there it may have others.
     """
-    taken = [other for other in _valid(case.version) if other.type == case.type and not refuses(reading, other)]
+    alike = [other for other in _valid(case.version) if (other.type, other.outputs) == (case.type, case.outputs)]
+    taken = [other for other in alike if not refuses(reading, other)]
     if case.version.windows is None:
         taken = [other for other in taken if other.attributes == case.attributes]
     if not taken:

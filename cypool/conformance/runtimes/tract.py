@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import onnx
 import tract
 
 from cypool.conformance.protocol import Description
@@ -44,8 +45,8 @@ class Tract:
             file.write(model)
             file.flush()
             parsed = tract.onnx().load(file.name)
-            names = [parsed.output_name(i) for i in range(parsed.output_count())]
             runnable = parsed.into_model().into_runnable()
+            names = [output.name for output in onnx.load_model_from_string(model).graph.output]  # tract gives a node's outputs one name
 
         def run(inputs: Sequence[Tensor], outputs: Sequence[str]) -> list[Tensor]:
             with _claims_are_unsupported():
