@@ -11,12 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from cypool import spec
+from cypool import spec, window_page
 from cypool.conformance import oracle
 from cypool.conformance.tensors import DTYPES
 from cypool.spec.facts import differences, facts, opsets, value_in_words
 from cypool.spec.model import Example, Operand, Operator, Ruling, Version
 from cypool.spec.shapes import written
+
+WINDOWS = "../windows.md"
+"""The page on windows, from the folder of the operators' pages."""
 
 PAGES = Path(__file__).parent.parent / "docs" / "operators"
 
@@ -53,6 +56,7 @@ def write() -> None:
     PAGES.mkdir(parents=True, exist_ok=True)
     for name in spec.operators():
         (PAGES / f"{name}.md").write_text(page(spec.operator(name)), encoding="utf-8", newline="\n")
+    (PAGES / WINDOWS).write_text(window_page.page(), encoding="utf-8", newline="\n")
 
 
 def _version(version: Version, before: Version | None, known: str) -> Iterator[str]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cypool import pages, spec
+from cypool import pages, spec, window_page
+from cypool.pictures import picture
 from cypool.spec.facts import differences, facts
 
 OPERATORS = [spec.operator(name) for name in spec.operators()]
@@ -84,3 +85,16 @@ def test_a_table_has_as_many_cells_in_every_row(operator: spec.Operator) -> None
 )  # fmt: skip
 def test_worked_examples_have_the_answers_that_one_finds_by_hand(op: str, answer: str) -> None:
     assert answer in sections(pages.page(spec.operator(op)))["Examples"]
+
+
+def test_the_page_on_windows_is_the_one_the_spec_makes() -> None:
+    assert (pages.PAGES / pages.WINDOWS).read_text(encoding="utf-8") == window_page.page(), "run python -m cypool.pages"
+
+
+def test_a_picture_shows_where_each_window_lies() -> None:
+    given = {"kernel_shape": (2,), "strides": (3,), "pads": (1, 2), "dilations": (2,), "ceil_mode": 1}
+    assert picture(spec.version("MaxPool-22"), 4, given).splitlines() == [
+        "input     o # # # # o o",
+        "window 0  o   #",
+        "window 1        #   o",
+    ]
