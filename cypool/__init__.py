@@ -9,7 +9,13 @@ from cypool import spec, unbuilt
 from cypool.errors import SpecError, SpecTypeError, SpecValueError
 
 try:
-    from cypool.operators import global_lp_pool, global_max_pool, max_pool, max_roi_pool
+    from cypool.operators import (
+        global_average_pool,
+        global_lp_pool,
+        global_max_pool,
+        max_pool,
+        max_roi_pool,
+    )
     from cypool.ops import run
 except ImportError as error:
     raise unbuilt.explain(error) from None
@@ -19,6 +25,7 @@ __all__ = [
     "SpecTypeError",
     "SpecValueError",
     "__version__",
+    "global_average_pool",
     "global_lp_pool",
     "global_max_pool",
     "max_pool",

@@ -46,6 +46,11 @@ def max_pool(call: Signature) -> Work:
     return Work("window_max", (call.axes, bool(call.attributes.get("storage_order", 0))))
 
 
+def global_average_pool(call: Signature) -> Work:
+    """The window is the plane."""
+    return Work("window_mean", (_planes(call), False))
+
+
 def _planes(call: Signature) -> tuple[Axis, ...]:
     """One window that has all of a plane; a plane without axes is a row of one element."""
     (form, *_) = call.inputs

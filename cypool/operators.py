@@ -12,6 +12,40 @@ from cypool.ops import call
 from cypool.plan import Array
 
 
+def global_average_pool(X: Any, *, opset: int | None = None, out: Array | None = None, threads: int | None = None) -> Array:
+    """Return the mean of every channel, as if computed exactly and rounded once, also where terms cancel or overflow.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on) bfloat16.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Shape (N, C, 1, ..., 1) of X's rank and type. A channel without elements gives NaN.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``.
+
+    Notes
+    -----
+    ONNX operator GlobalAveragePool, versions 1 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> cypool.global_average_pool(np.array([[[3e38, 3e38], [1e30, -1e30]]], np.float32))
+    array([[[3.e+38],
+            [0.e+00]]], dtype=float32)
+    """
+    return call("GlobalAveragePool", (X,), (), opset, None, out, threads)[0]
+
+
 def global_lp_pool(
     X: Any,
     p: float | None = None,
