@@ -10,6 +10,7 @@ from cypool.errors import SpecError, SpecTypeError, SpecValueError
 
 try:
     from cypool.operators import (
+        average_pool,
         global_average_pool,
         global_lp_pool,
         global_max_pool,
@@ -25,6 +26,7 @@ __all__ = [
     "SpecTypeError",
     "SpecValueError",
     "__version__",
+    "average_pool",
     "global_average_pool",
     "global_lp_pool",
     "global_max_pool",

@@ -51,6 +51,11 @@ def global_average_pool(call: Signature) -> Work:
     return Work("window_mean", (_planes(call), False))
 
 
+def average_pool(call: Signature) -> Work:
+    """The windows are those that the attributes make. Version 1 has no word for counting the padding, and does not."""
+    return Work("window_mean", (call.axes, bool(call.attributes.get("count_include_pad", 0))))
+
+
 def _planes(call: Signature) -> tuple[Axis, ...]:
     """One window that has all of a plane; a plane without axes is a row of one element."""
     (form, *_) = call.inputs

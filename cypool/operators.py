@@ -124,6 +124,63 @@ def global_max_pool(X: Any, *, opset: int | None = None, out: Array | None = Non
     return call("GlobalMaxPool", (X,), (), opset, None, out, threads)[0]
 
 
+def average_pool(
+    X: Any,
+    kernel_shape: Sequence[int],
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str | None = None,
+    dilations: Sequence[int] | None = None,
+    ceil_mode: int | None = None,
+    count_include_pad: int | None = None,
+    opset: int | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Return the mean of every window, as if computed exactly and rounded once, also where terms cancel or overflow.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on) bfloat16.
+    kernel_shape, strides, pads, auto_pad, dilations, ceil_mode:
+        The windows, as for ``cypool.max_pool``; ceil_mode from version 10 on, dilations from version 19 on.
+    count_include_pad:
+        1: the padding counts as zeros; 0: it does not count. What ceil_mode adds beyond the padding never counts. From
+        version 7 on. None is 0.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Shape (N, C, O1, ..., On) of X's type. Where nothing counts the mean is NaN.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``.
+
+    Notes
+    -----
+    ONNX operator AveragePool, versions 1, 7, 10, 11, 19 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> cypool.average_pool(np.array([[[1.0, 2.0, 3.0, 4.0]]]), (3,), pads=(1, 1))
+    array([[[1.5, 2. , 3. , 3.5]]])
+    >>> cypool.average_pool(np.array([[[1.0, 2.0, 3.0, 4.0]]]), (2,), pads=(1, 1), strides=(2,), count_include_pad=1)
+    array([[[0.5, 2.5, 2. ]]])
+    """
+    attributes = (
+        *("kernel_shape", kernel_shape, "strides", strides, "pads", pads, "auto_pad", auto_pad),
+        *("dilations", dilations, "ceil_mode", ceil_mode, "count_include_pad", count_include_pad),
+    )
+    return call("AveragePool", (X,), attributes, opset, None, out, threads)[0]
+
+
 @overload
 def max_pool(
     X: Any,
