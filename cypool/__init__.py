@@ -14,6 +14,7 @@ try:
         global_average_pool,
         global_lp_pool,
         global_max_pool,
+        lp_pool,
         max_pool,
         max_roi_pool,
     )
@@ -30,6 +31,7 @@ __all__ = [
     "global_average_pool",
     "global_lp_pool",
     "global_max_pool",
+    "lp_pool",
     "max_pool",
     "max_roi_pool",
     "run",

@@ -56,6 +56,11 @@ def average_pool(call: Signature) -> Work:
     return Work("window_mean", (call.axes, bool(call.attributes.get("count_include_pad", 0))))
 
 
+def lp_pool(call: Signature) -> Work:
+    """The windows are those that the attributes make."""
+    return Work("window_lp", (call.axes, float(call.attributes["p"])))
+
+
 def _planes(call: Signature) -> tuple[Axis, ...]:
     """One window that has all of a plane; a plane without axes is a row of one element."""
     (form, *_) = call.inputs

@@ -181,6 +181,61 @@ def average_pool(
     return call("AveragePool", (X,), attributes, opset, None, out, threads)[0]
 
 
+def lp_pool(
+    X: Any,
+    kernel_shape: Sequence[int],
+    p: float | None = None,
+    *,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    auto_pad: str | None = None,
+    dilations: Sequence[int] | None = None,
+    ceil_mode: int | None = None,
+    opset: int | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Return the p-norm of every window: (sum of |x|^p)^(1/p), as if computed exactly and rounded once.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on) bfloat16.
+    kernel_shape, strides, pads, auto_pad, dilations, ceil_mode:
+        The windows, as for ``cypool.max_pool``; ceil_mode and dilations from version 18 on.
+    p:
+        An integer >= 1, or, before opset 2, any number > 0 (infinity: the largest absolute value). None is 2.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Shape (N, C, O1, ..., On) of X's type. A window without elements gives 0, one with a NaN NaN.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``.
+
+    Notes
+    -----
+    ONNX operator LpPool, versions 1, 2, 11, 18 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> cypool.lp_pool(np.array([[[3.0, -4.0, 0.0, 1e300, 1e300]]]), (2,))
+    array([[[5.00000000e+000, 4.00000000e+000, 1.00000000e+300,
+             1.41421356e+300]]])
+    """
+    attributes = (
+        *("kernel_shape", kernel_shape, "p", p, "strides", strides, "pads", pads, "auto_pad", auto_pad),
+        *("dilations", dilations, "ceil_mode", ceil_mode),
+    )
+    return call("LpPool", (X,), attributes, opset, None, out, threads)[0]
+
+
 @overload
 def max_pool(
     X: Any,
