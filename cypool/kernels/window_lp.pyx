@@ -1,15 +1,18 @@
 """The p-norm of every window of every plane of an array: (sum |x|^p)^(1/p), as if computed exactly and rounded once.
 
 The elements of a window are gathered and summed as ``lp`` sums those of a plane, so the promises are the same,
-and a window that holds all of a plane has the bits of ``lp``.
+and a window that holds all of a plane has the bits of ``lp``. For p = 1 and 2 of narrow types, whose terms and
+their sums need no care in double, a row of outputs sums rows of the plane, column by column, then columns.
 """
 
 from cython.parallel cimport prange
+from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free, malloc
 
+from .floats cimport signed_value, store_signed
 from .terms cimport power_of
 from .walks cimport begin, next_run, set_axis, set_row, walk
-from .windows cimport axis, sound
+from .windows cimport axis, inside, sound, start_of
 
 include "lanes.pxi"
 include "extremes.pxi"
@@ -18,6 +21,9 @@ include "roots.pxi"
 
 cdef enum:
     BUFFER = CHUNK + 32  # elements gathered at a time
+    SPAN = 4096  # columns that a row of sums holds
+    BLOCK = 512  # outputs of a row that are summed together, at most
+    LONGEST = 1 << 20  # additions on the way of a term, above which windows are gathered
 
 # What is summed: planes as in ``lp``, one axis record and one stride for each of their axes.
 cdef struct problem:
@@ -29,6 +35,7 @@ cdef struct problem:
     const Py_ssize_t* strides
     Py_ssize_t rows  # of outputs in a plane
     Py_ssize_t columns  # of outputs in a row
+    Py_ssize_t block  # outputs of a row that are summed together; 0 if windows are gathered
     power many
     power single  # of windows of one element
 
@@ -93,16 +100,106 @@ cdef void row_norms(const element* x, const problem* p, Py_ssize_t row, element*
         )
 
 
+cdef inline void add_row(const element* x, Py_ssize_t step, Py_ssize_t size, bint square, double* sums) noexcept nogil:
+    """Add the terms of a row to the sums of columns."""
+    cdef Py_ssize_t j
+    cdef double value
+    if square:
+        for j in range(size):
+            value = signed_value(x, j * step)
+            sums[j] += value * value
+    else:
+        for j in range(size):
+            sums[j] += fabs(signed_value(x, j * step))
+
+
+cdef inline void add_every(const double* sums, Py_ssize_t stride, Py_ssize_t count, double* totals) noexcept nogil:
+    """Add every ``stride``-th sum."""
+    cdef Py_ssize_t o
+    for o in range(count):
+        totals[o] += sums[o * stride]
+
+
+cdef void block_norms(
+    const element* x, const problem* p, Py_ssize_t row, Py_ssize_t first, Py_ssize_t count, element* y
+) noexcept nogil:
+    """A block of a row of outputs for p = 1 and 2 of narrow types, whose terms are exact in double and far from the ends of its range."""
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef double sums[SPAN]
+    cdef double totals[BLOCK]
+    cdef Py_ssize_t taps = last.taps, dilation = last.dilation if taps > 1 else 0, stride = last.stride if last.count > 1 else 1
+    cdef Py_ssize_t start = start_of(last, first), size = (count - 1) * stride + (taps - 1) * dilation + 1
+    cdef Py_ssize_t left = max(0, -start), right = min(size, last.size - start), step = p.strides[p.ndim - 1], o, k
+    cdef bint square = p.many.whole == 2
+    cdef walk w
+    for o in range(size):
+        sums[o] = 0.0
+    set_row(&w, p.axes, p.strides, p.ndim, row)
+    w.spans[p.ndim - 1].taps = 1 if left < right else 0
+    w.spans[p.ndim - 1].position = start + left
+    w.steps[p.ndim - 1] = 0
+    if begin(&w, p.strides):
+        while True:
+            if step == 1:
+                add_row(x + w.offset, 1, right - left, square, sums + left)
+            else:
+                add_row(x + w.offset, step, right - left, square, sums + left)
+            if not next_run(&w):
+                break
+    for o in range(count):
+        totals[o] = 0.0
+    for k in range(taps):
+        if stride == 1:
+            add_every(sums + k * dilation, 1, count, totals)
+        elif stride == 2:
+            add_every(sums + k * dilation, 2, count, totals)
+        else:
+            add_every(sums + k * dilation, stride, count, totals)
+    if square:
+        for o in range(count):
+            totals[o] = sqrt(totals[o])
+    for o in range(count):
+        store_signed(y + o, totals[o])
+
+
+cdef void set_block(problem* p) noexcept nogil:
+    """Say from the axes how many outputs are summed together.
+
+    None are where a window is a plane, which has the bits of ``lp``, or reaches far, or windows are sparse.
+    """
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef Py_ssize_t reach, stride = last.stride if last.count > 1 else 1
+    cdef double additions = <double>min(last.taps, last.size)
+    cdef double rows = 1.0
+    cdef bint whole = True
+    cdef int a
+    p.block = 0
+    for a in range(p.ndim):
+        whole = whole and p.axes[a].count == 1 and inside(&p.axes[a], 0).taps == p.axes[a].size
+        if a < p.ndim - 1:
+            rows *= <double>min(p.axes[a].taps, p.axes[a].size)
+    if whole or rows + additions > LONGEST or not (last.taps == 1 or (last.taps <= SPAN and last.dilation <= SPAN)):
+        return
+    reach = (last.taps - 1) * last.dilation + 1 if last.taps > 1 else 1
+    if reach <= SPAN and stride <= 8 * reach:
+        p.block = min(<Py_ssize_t>BLOCK, (SPAN - reach) // stride + 1)
+
+
 cdef void some_rows(
     const element* x, const problem* p, Py_ssize_t unit, Py_ssize_t last, element* buffer, element* y
 ) noexcept nogil:
     """Do the rows of outputs from ``unit`` to ``last``."""
-    cdef Py_ssize_t n
+    cdef Py_ssize_t n, first
+    cdef const element* plane
     while unit < last:
         n = unit // p.rows
-        row_norms(
-            x + n // p.channels * p.stride_n + n % p.channels * p.stride_c, p, unit % p.rows, buffer, y + unit * p.columns
-        )
+        plane = x + n // p.channels * p.stride_n + n % p.channels * p.stride_c
+        if p.block == 0:
+            row_norms(plane, p, unit % p.rows, buffer, y + unit * p.columns)
+        first = 0
+        while p.block and first < p.columns:
+            block_norms(plane, p, unit % p.rows, first, min(p.block, p.columns - first), y + unit * p.columns + first)
+            first += p.block
         unit += 1
 
 
@@ -138,6 +235,9 @@ def window_lp(
     all.stride_c = x.strides[1] // <Py_ssize_t>sizeof(element)
     all.many = power_of(p, 2, element is double)
     all.single = power_of(p, 1, element is double)
+    all.block = 0
+    if element is not double and (p == 1.0 or p == 2.0):
+        set_block(&all)
     units = x.shape[0] * x.shape[1] * all.rows
     if y.shape[0] != units * all.columns:
         raise ValueError("window_lp: the output has another size")
