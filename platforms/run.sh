@@ -31,7 +31,7 @@ source_distribution() {
 # Install the sdist with a Python, and check what came of it.
 install_and_check() { # how to run a command there, Python there, folder there
   $1 "$2" -m venv --clear "$3/env"
-  $1 "$3/env/bin/python" -m pip install --quiet --no-index --find-links "$3/packages" setuptools cython numpy
+  $1 "$3/env/bin/python" -m pip install --quiet --no-index --find-links "$3/packages" 'setuptools>=77' 'cython>=3.1,<4' 'numpy>=2'
   $1 "$3/env/bin/python" -m pip install --quiet --no-index --find-links "$3/packages" --no-build-isolation "$3/cypool.tar.gz[check]"
   $1 "$3/env/bin/python" "$3/check/check.py"
 }
