@@ -2,7 +2,21 @@
 
 cdef extern from *:
     """
-    #if defined(__x86_64__) && defined(__GNUC__)
+    #if defined(__x86_64__) && defined(__clang__)
+      #include <cpuid.h>
+      /* clang names features but, before version 18, no levels; these are what tells levels apart, and the three that it has no name for */
+      static int cypool_level(void) {
+        unsigned a, b, c, d;
+        __builtin_cpu_init();
+        if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 1;
+        if (!__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2")) return 1;
+        if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & (1u << 22)) || !(c & (1u << 29))) return 1; /* MOVBE, F16C */
+        if (!__get_cpuid(0x80000001u, &a, &b, &c, &d) || !(c & (1u << 5))) return 1; /* LZCNT */
+        if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512cd")) return 3;
+        if (!__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) return 3;
+        return 4;
+      }
+    #elif defined(__x86_64__) && defined(__GNUC__)
       /* gcc's own probe: asks CPUID for the features of a level and XGETBV whether the system saves their registers */
       static int cypool_level(void) {
         __builtin_cpu_init();
