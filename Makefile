@@ -7,13 +7,16 @@ OLDEST := arrays backend calls check_cli command_run export_tensors reference re
 KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/ort/*.pyx cypool/ort/*.h cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: check test test-debug test-oldest test-ort-versions lint format docs manifest platforms bench bench-guard clean
+.PHONY: check test test-all-cases test-debug test-oldest test-ort-versions lint format docs manifest platforms bench bench-guard clean
 
 check: .venv/check.stamp  ## build cypool and hold it, and every other runtime that is installed, to the standard; GATES decide
 	$(BIN)/cypool check --installed --expect shipped $(addprefix --gate ,$(GATES))
 
 test: .venv/test.stamp test-debug  ## all tests
 	$(BIN)/pytest -n 2 --dist worksteal
+
+test-all-cases: .venv/test.stamp  ## the matrix of all cases, of which test has the core
+	CYPOOL_ALL_CASES=1 $(BIN)/pytest -n 2 --dist worksteal spec_tests/test_matrix.py
 
 test-debug: .venv/test.stamp  ## the matrix on kernels built with bounds checks and traps for undefined behaviour
 	CYPOOL_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
