@@ -12,7 +12,7 @@ from libc.string cimport memcpy, memset
 from .floats cimport bfloat16, float16
 from .maxima cimport maxima, of_bfloat16, of_double, of_float, of_float16, of_int8, of_uint8
 from .places cimport PLACES_CHUNK, places, places_bfloat16, places_double, places_float, places_float16, places_int8, places_uint8
-from .transpose cimport transpose
+from .transposes cimport transpose
 from .windows cimport AXES, axis, inside, sound, span, start_of
 
 ctypedef signed char int8
