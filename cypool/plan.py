@@ -110,7 +110,7 @@ def refuse(version: Version, inputs: Sequence[Array | None], outputs: Sequence[A
     _check_values(version, inputs, outputs)
     for operand, array in zip(version.inputs, inputs, strict=False):
         if operand.bound and array is not None:
-            raise SpecValueError(f"{version.name}: {operand.name}[{row}] is {array[row].tolist()}, expected {operand.bound}")
+            raise SpecValueError(f"{version.name}: {operand.name}[{row}] is {list(map(float, array[row]))}, expected {operand.bound}")
     raise AssertionError(f"{version.name}: a kernel refused row {row} for no reason that the data knows")
 
 

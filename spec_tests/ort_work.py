@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 from onnx import helper
 from ort_support import model, parse
 
@@ -62,6 +63,9 @@ def lines():
     rois = model([helper.make_node("MaxRoiPool", ["x", "r"], ["y"], pooled_shape=[1, 1])], dict.fromkeys("xr", "float"), {"y": "float"})
     image, table = Tensor.of("x", np.ones((1, 1, 2, 2), np.float32)), Tensor.of("r", np.zeros((1, 4), np.float32))
     yield line("an error", rois, [image, table], error="MaxRoiPool-22: rois has shape (1, 4), expected (num_rois, 5)")
+    weights = Tensor.of("r", np.zeros((1, 5), np.float32))  # ONNX Runtime offers constants to a kernel beforehand
+    fixed = model([rois.graph.node[0]], {"x": "float"}, {"y": "float"}, initializer=[onnx.numpy_helper.from_array(weights.array, "r")])
+    yield line("a constant input", fixed, [image], outputs=[tensor(Tensor.of("y", np.ones((1, 1, 1, 1), np.float32)))])
     bad = model([helper.make_node("GlobalLpPool", ["x"], ["y"], p=0)], {"x": "float"}, {"y": "float"})
     yield line("an attribute", bad, [x], error="GlobalLpPool-22: p is 0, expected an integer >= 1")
     one = model([helper.make_node("GlobalLpPool", ["x"], ["y"], p=float("inf"))], {"x": "float"}, {"y": "float"}, opset=1)

@@ -156,7 +156,7 @@ def test_600_sessions_and_20000_runs_hold_on_to_no_memory():
             s = session(model, options())
             for n in range(runs):
                 s.run(None, {"x": X})
-                if n % 100 == 0:
+                if n % 10 == 0:
                     try:
                         s.run(None, {"x": X[0, 0, 0]})
                     except Exception:
@@ -166,7 +166,7 @@ def test_600_sessions_and_20000_runs_hold_on_to_no_memory():
         work(600, 20000)
         print(memory() - before)
         """)
-    assert float(out) < 8, "MiB"
+    assert float(out) < 2, "MiB"
 
 
 def test_bfloat16_needs_no_ml_dtypes():

@@ -203,11 +203,22 @@ cdef object array_of(void* value, bint writable):
     return PyArray_NewFromDescr(&PyArray_Type, <PyArray_Descr*>dtype, <int>rank, <const np.npy_intp*>sizes, NULL, data, flags, NULL)
 
 
+cdef long nodes = 0  # alive
+
+
 cdef class Node:
     """A node of a model: a call of cypool that lacks nothing but arrays."""
 
     cdef object op, opset, threads
     cdef tuple attributes
+
+    def __cinit__(self):
+        global nodes
+        nodes += 1
+
+    def __dealloc__(self):
+        global nodes
+        nodes -= 1
 
     cdef int run(self, void* context) except -1:
         """Compute the outputs from the inputs, both on ONNX Runtime's memory."""
@@ -244,9 +255,6 @@ cdef object output_of(void* context, size_t index, Prepared call):
     return numpy.empty(shape, dtype) if value == NULL else array_of(value, True)
 
 
-cdef long nodes = 0  # alive
-
-
 cdef struct Kernel:
     ort_structure head
     PyObject* node
@@ -262,10 +270,8 @@ cdef ort_status* kernel_compute(Kernel* kernel, void* context) noexcept nogil:
 
 
 cdef void kernel_release(Kernel* kernel) noexcept nogil:
-    global nodes
     if Py_IsInitialized():
         with gil:
-            nodes -= 1
             Py_DECREF(<object>kernel.node)
     free(kernel)
 
@@ -290,7 +296,6 @@ cdef class Offer:
 
     cdef Kernel* kernel(self, const void* info) except NULL:
         """Return a kernel for a node of the version."""
-        global nodes
         if self.fault is not None:
             raise self.fault
         cdef Node node = Node()
@@ -306,7 +311,6 @@ cdef class Offer:
         ort_initialize(&kernel.head, KERNEL_SLOTS)
         kernel.head.slots[KERNEL_COMPUTE] = <ort_function>kernel_compute
         kernel.head.slots[KERNEL_RELEASE] = <ort_function>kernel_release
-        nodes += 1
         Py_INCREF(node)
         kernel.node = <PyObject*>node
         return kernel
