@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 GATES ?= cypool
 ORT_VERSIONS ?= 1.24.4 1.27.0 newest
-OLDEST := arrays backend calls check_cli command_run export_tensors reference report_junit report_terminal session_functions session_models
+OLDEST := arrays backend calls check_cli command_run dask export_tensors reference report_junit report_terminal session_functions session_models
 KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/ort/*.pyx cypool/ort/*.h cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 

@@ -11,7 +11,7 @@ needs = {
     *project["dependency-groups"]["test"],
 }
 for need in sorted(needs):
-    if found := re.fullmatch(r"([\w.-]+)>=([\d.]+)", need):
+    if found := re.fullmatch(r"([\w.-]+(?:\[\w+\])?)>=([\d.]+)", need):
         print(f"{found[1]}=={found[2]}")
     else:
         raise SystemExit(f"{need}: expected NAME>=VERSION")

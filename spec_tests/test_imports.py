@@ -31,6 +31,7 @@ ALLOWED = {
     "cypool.calls": {"plan", "dispatch"},
     "cypool.ops": {"plan", "geometry", "dispatch", "calls"},
     "cypool.ort": {"cypool", "errors", "spec", "plan", "ops", "calls", "ort"},
+    "cypool.dask": {"cypool", "errors", "spec", "plan", "dask"},
     "cypool.loading": {"errors"},
     "cypool.functions": {"loading"},
     "cypool.operators": {"ops", "plan"},
