@@ -100,7 +100,7 @@ def fault(words):
     first, *rest = words
     if first == "make":
         known = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        return next((target for target in rest if target not in known), None)
+        return next((target for target in rest if "=" not in target and target not in known), None)
     if first == "python" and rest[0] == "-m":
         return None if importlib.util.find_spec(rest[1]) else rest[1]
     if first == "python":
