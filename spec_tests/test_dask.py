@@ -2,10 +2,13 @@
 
 import inspect
 import math
+import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import dask
 import dask.array as da
@@ -14,6 +17,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
+from dask_work import leave_trace, traces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import DTYPES, bits, ulps
@@ -265,21 +269,37 @@ def store(tmp_path_factory):
     shutil.rmtree(directory)
 
 
-def test_a_store_larger_than_the_memory_of_workers(client, store):
-    x = da.from_zarr(str(store))
-    asked = [
-        *cypool.dask.max_pool(x, (16, 16), strides=(16, 16), return_indices=True),
-        cypool.dask.global_average_pool(x),
-        cypool.dask.global_max_pool(x),
-    ]
-    maxima, indices, means, largest = client.gather(client.compute(asked))
-    for n in range(IMAGES):
+def check(images, maxima, indices, largest, means):
+    """Hold what came of the first images of the store, and the means of some of them, to plain calls."""
+    for n in range(images):
         plain = image(n, SHAPE)[None]
         y, places = cypool.max_pool(plain, (16, 16), strides=(16, 16), return_indices=True)
         assert np.array_equal(maxima[n], y[0])
         assert np.array_equal(indices[n], places[0] + n * plain.size)
         assert np.array_equal(largest[n], cypool.global_max_pool(plain)[0])
-        assert max(ulps(means[n], cypool.global_average_pool(plain)[0])) <= accuracy("GlobalAveragePool", "float").ulp
+        if n < len(means):
+            assert max(ulps(means[n], cypool.global_average_pool(plain)[0])) <= accuracy("GlobalAveragePool", "float").ulp
+
+
+def asked(x, means):
+    windows = cypool.dask.max_pool(x, (16, 16), strides=(16, 16), return_indices=True)
+    return [*windows, cypool.dask.global_max_pool(x), cypool.dask.global_average_pool(x[:means])]
+
+
+def test_a_store_larger_than_the_memory_of_workers(client, store):
+    check(IMAGES, *client.gather(client.compute(asked(da.from_zarr(str(store)), 8))))
+
+
+def test_a_worker_is_killed_half_way(client, store, tmp_path):
+    images = 16
+    x = da.from_zarr(str(store))[:images]
+    x = x.map_blocks(leave_trace, str(tmp_path), dtype=np.float32, meta=np.empty((0,) * 4, np.float32))
+    futures = client.compute(asked(x, images))
+    while len(had := traces(tmp_path)) < math.prod(x.numblocks) // 2:
+        time.sleep(0.01)
+    os.kill(had[-1], getattr(signal, "SIGKILL", signal.SIGTERM))
+    check(images, *client.gather(futures))
+    assert len(traces(tmp_path)) > math.prod(x.numblocks), "nothing was computed again, so nothing was lost"
 
 
 def test_a_graph_can_be_sent():
