@@ -13,6 +13,10 @@ LEGITIMATE = {
 }
 
 
+FINE = {"in-t"}
+"""Readings that differ by no more than the steps of a 16-bit type."""
+
+
 def differs(case, reading):
     """Whether a reading gives other bits, zeros of both signs being one."""
     answers = zip(case.answer(reading), case.expected, strict=True)
@@ -53,7 +57,8 @@ def test_alternatives_are_the_computable_readings_of_its_rulings():
 def test_a_tolerance_tells_the_readings_apart():
     for case in valid():
         told = any(misfit(outputs, case.expected, onnx_tolerance) for outputs in case.readings.values())
-        assert told or not case.alternatives or any(is_refused(case, ruling) for ruling in case.rulings), case.id
+        told = told or not case.alternatives or any(is_refused(case, ruling) for ruling in case.rulings)
+        assert told or set(case.alternatives) <= FINE, case.id
 
 
 def test_rulings_without_readings_say_what_is_there():

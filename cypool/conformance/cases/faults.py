@@ -43,7 +43,8 @@ class Call(NamedTuple):
 class Fault(NamedTuple):
     """A call with a fault: its label, the words for it, where it is, and the call.
 
-    ``place`` is the attribute whose value, or the operand whose shape or elements, is wrong, or what the column of an operand has to
+    ``place`` is the attribute whose value, or the operand whose shape, is wrong (with `` holds`` after it: its elements), or what the
+    column of an operand has to
     hold; ``kernel-missing``, ``auto-pad-beside`` where pads stand beside it, ``windows`` where there would be less than none; else empty.
     """
 
@@ -237,12 +238,17 @@ def _element_faults(
     kind = operand.holds.partition(" ")[0]
     if kind == "shape":
         for words, stated in _wrong_shapes(array).items():
-            yield f"{operand.name}-{words}", f"{operand.name} is {stated.tolist()}", operand.name, {**inputs, operand.name: stated}
+            yield (
+                f"{operand.name}-{words}",
+                f"{operand.name} is {stated.tolist()}",
+                f"{operand.name} holds",
+                {**inputs, operand.name: stated},
+            )
     elif kind:
         for words, value in _wrong_elements(version, operand.holds, call, floating=array.dtype.kind not in "iu").items():
             changed = array.copy()
             changed.reshape(-1)[array.size // 2] = value
-            yield f"{operand.name}-{words}", f"{operand.name} holds {value}", operand.name, {**inputs, operand.name: changed}
+            yield f"{operand.name}-{words}", f"{operand.name} holds {value}", f"{operand.name} holds", {**inputs, operand.name: changed}
 
 
 def _wrong_elements(version: Version, holds: str, call: Call, floating: bool) -> dict[str, float]:
