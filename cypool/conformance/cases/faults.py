@@ -44,8 +44,8 @@ class Fault(NamedTuple):
     """A call with a fault: its label, the words for it, where it is, and the call.
 
     ``place`` is the attribute whose value, or the operand whose shape, is wrong (with `` holds`` after it: its elements), or what the
-    column of an operand has to
-    hold; ``kernel-missing``, ``auto-pad-beside`` where pads stand beside it, ``windows`` where there would be less than none; else empty.
+    column of an operand has to hold; ``kernel-missing``, ``auto-pad-beside`` where pads stand beside it, ``windows`` where there would be
+    less than none; else empty.
     """
 
     label: str
