@@ -19,7 +19,14 @@ from cypool.conformance.cases.values import FAMILIES, SUMMED, values
 from cypool.spec.model import AttributeValue, Version
 
 TOGETHER = (("type", "count_include_pad", "values"),)
-CORE = (("type", "count_include_pad", "shape"), ("count_include_pad", "windows"), {"shape": "2d", "values": "cancelling"})
+CORE = (
+    ("count_include_pad", "windows"),
+    {"shape": "2d", "values": "cancelling"},
+    {"windows": "ceil-pad", "values": "ramp"},
+    {"windows": "ceil-pad", "values": "mixed-signs"},
+    {"windows": "ceil-pad", "values": "all-equal"},
+    {"count_include_pad": "count_include_pad0", "values": "nan"},
+)
 SPARING = windows.SPARING
 PLAIN = {"shape": "2d", "windows": "k3-pad", "values": "mixed-signs"}
 WITH_OPTIONAL: dict[str, str] = {}

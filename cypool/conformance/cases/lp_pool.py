@@ -98,7 +98,8 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
         "lp-ceil-overhang": p <= 7 and (overhung & np.isfinite(norms) & (norms > 1e-3)).any(),
         "nan-and-inf": ((nan > 0) & (nan < inside.sum(axis=2))).any(),
         "sign": p <= 100 and p % 2 != 0 and (rows[finite] < 0).any() and far_apart(estimate(rows[finite], p), norms),
-        "accumulation": choice["values"] in SCALED and _is_naive_seen(rows[finite], p, norms),
+        "accumulation": choice["values"] in SCALED and _is_seen("naive", rows[finite], p, norms),
+        "half-precision": x.dtype.itemsize == 2 and choice["values"] in SCALED and _is_seen("narrow", rows[finite], p, norms),
         "lp-1-same": str(attributes["auto_pad"]).startswith("SAME"),
         "overflow-to-inf": np.isinf(norms).any(),
         "double": x.dtype == np.float64 and choice["values"] in BEYOND_FLOAT and (norms != 0).any(),
@@ -106,7 +107,7 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
     return found + [ruling for ruling, is_touched in touched.items() if is_touched]
 
 
-def _is_naive_seen(rows: Array, p: float, norms: Array) -> bool:
+def _is_seen(reading: str, rows: Array, p: float, norms: Array) -> bool:
     """Whether plain sums of powers show in one of the first norms."""
-    (naive,) = global_lp_pool(rows[:MOST, None], p=p, reading="naive")
-    return math.isfinite(p) and far_apart(naive.reshape(-1), norms[:MOST])
+    (plain,) = global_lp_pool(rows[:MOST, None], p=p, reading=reading)
+    return math.isfinite(p) and far_apart(plain.reshape(-1), norms[:MOST])

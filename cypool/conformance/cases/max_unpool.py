@@ -49,7 +49,7 @@ OUTPUTS = ("inferred", "same", "larger", "smaller")
 INDICES = ("in-order", "permuted", "duplicates", "ends")
 
 TOGETHER = (("type", "output", "indices"),)
-CORE: tuple[tuple[str, ...], ...] = (("output", "windows"),)
+CORE: tuple[tuple[str, ...], ...] = ()
 SPARING = EMPTY | {"4d", "many-channels"}
 PLAIN = {"shape": "2d", "windows": "k2s2", "output": "inferred", "indices": "in-order", "values": "mixed-signs"}
 WITH_OPTIONAL = {"output": "larger"}
