@@ -17,7 +17,7 @@ NOT_BUILT = "cypool is not built"
 
 def explain(error: ImportError) -> ImportError:
     """Return the error to raise: one that says how to build if a compiled module is missing, else the given one."""
-    stale = (error.name or "").startswith("cypool.kernels.")  # a kernel that came after the last build
+    stale = (error.name or "").startswith(("cypool.kernels.", "cypool.ort."))  # a module that came after the last build
     if not stale and all(importlib.util.find_spec(f"cypool.{module}") for module in COMPILED):
         return error
     root = HERE.parent

@@ -30,7 +30,7 @@ ALLOWED = {
     "cypool.info": {"dispatch", "cypool"},
     "cypool.calls": {"plan", "dispatch"},
     "cypool.ops": {"plan", "geometry", "dispatch", "calls"},
-    "cypool.ort": {"cypool", "errors", "spec", "plan", "ops", "calls", "ort"},
+    "cypool.ort": {"cypool", "unbuilt", "errors", "spec", "plan", "ops", "calls", "ort"},
     "cypool.dask": {"cypool", "errors", "spec", "plan", "dask"},
     "cypool.loading": {"errors"},
     "cypool.functions": {"loading"},

@@ -39,9 +39,10 @@ def clean(program, prologue=PROLOGUE):
         ("sys.modules['onnxruntime'] = type('M', (), {'__version__': '1.23.2'})", "1.24 or newer, this is 1.23.2 (pip install --upgrade"),
         ("sys.modules['onnxruntime'] = type('M', (), {'__version__': '0.9'})", "1.24 or newer, this is 0.9"),
         ("sys.modules['onnxruntime'] = type('M', (), {})", "1.24 or newer, this is unknown"),
+        ("sys.modules['cypool.ort.plugin'] = None", "cypool is not built: "),
     ],
 )
-def test_without_a_runtime_that_is_new_enough_importing_fails_in_one_line(before, words):
+def test_importing_fails_in_one_line_that_says_what_is_needed(before, words):
     out = clean(
         f"""
         import sys

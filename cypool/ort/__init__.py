@@ -33,9 +33,15 @@ def _onnxruntime() -> Any:
 
 _ort = _onnxruntime()
 
+from cypool import unbuilt  # noqa: E402 - all of this only where there is an ONNX Runtime to load it
 from cypool.errors import SpecValueError  # noqa: E402
-from cypool.ort import plugin, settings  # noqa: E402 - only where there is an ONNX Runtime to load it
+from cypool.ort import settings  # noqa: E402
 from cypool.ort.rows import rows  # noqa: E402
+
+try:
+    import cypool.ort.plugin as plugin
+except ImportError as error:
+    raise unbuilt.explain(error) from None
 
 __all__ = ["NAME", "devices", "options", "register", "supported"]
 
