@@ -135,6 +135,10 @@ def test_readings_refuse_inputs_that_there_are_in_shapes_that_the_version_has() 
         ("cropped", "SAME_LOWER", Axis(9, 3, 0, 3, 1, 1, 9), True),
         ("cropped", "SAME_LOWER", Axis(9, 3, 0, 3, 3, 1, 9), False),
         ("cropped", "VALID", Axis(9, 3, 0, 3, 1, 1, 9), False),
+        ("windows-beyond-output", "NOTSET", Axis(5, 3, 0, 2, 2, 1, 5), True),
+        ("windows-beyond-output", "NOTSET", Axis(6, 3, 0, 2, 2, 1, 6), False),
+        ("windows-beyond-output", "NOTSET", Axis(4, 3, -1, 2, 2, 1, 5), False),
+        ("windows-beyond-output", "NOTSET", Axis(0, 0, 0, 2, 2, 1, 0), False),
     ],
 )
 def test_windows_that_a_reading_may_refuse(kind: str, auto_pad: str, axis: Axis, refused: bool) -> None:

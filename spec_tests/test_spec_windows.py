@@ -7,7 +7,7 @@ import pytest
 from cypool.errors import SpecValueError
 from cypool.spec.load import load
 from cypool.spec.shapes import infer
-from cypool.spec.windows import Axis, axes, inverse_sizes, whole
+from cypool.spec.windows import Axis, axes, inverse_axes, inverse_sizes, whole
 
 POOL = """
 op = "Pool"
@@ -140,6 +140,11 @@ def test_undoing_pooling_gives_the_size_that_windows_lie_in() -> None:
     assert infer(UNPOOLING, [(1, 2, "H", 4), (1, 2, 3, None)], given) == ((1, 2, 6, 5),)
     with pytest.raises(SpecValueError, match=r"^Unpool-1: spatial axis 0 of the output would have size -1, expected 0 or more$"):
         inverse_sizes(UNPOOLING, [1], {"kernel_shape": (1,), "pads": (1, 1)})
+
+
+def test_windows_that_are_undone_lie_in_the_output_or_beyond_it() -> None:
+    given = {"kernel_shape": (2, 3), "strides": (2, 1), "pads": (0, 1, 0, 2)}
+    assert inverse_axes(UNPOOLING, [3, 4], [4, 5], given) == (Axis(4, 3, 0, 2, 2, 1, 4), Axis(5, 4, -1, 1, 3, 1, 7))
 
 
 def test_an_input_may_state_the_shape_of_the_output() -> None:

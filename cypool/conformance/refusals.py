@@ -17,7 +17,7 @@ from cypool.conformance.compare import ERROR, LOAD_ERROR, OR, READS_DIFFERENTLY,
 from cypool.conformance.protocol import Outcome
 from cypool.spec.model import Reading, Version
 from cypool.spec.shapes import fits
-from cypool.spec.windows import Axis, axes
+from cypool.spec.windows import Axis, axes, inverse_axes
 
 REFUSED = (LOAD_ERROR, ERROR)
 
@@ -64,16 +64,20 @@ def refuses(reading: Reading, case: Case) -> bool:
 REFUSED_WINDOWS: Mapping[str, Callable[[Axis, bool], bool]] = {
     "pads-reach-kernel": lambda axis, same: max(-axis.first, axis.padded - axis.size) >= axis.taps and not same,
     "kernel-beyond-input": lambda axis, same: axis.padded - axis.first < (axis.taps - 1) * axis.dilation + 1,
+    "windows-beyond-output": lambda axis, same: axis.count > 0 and axis.padded < axis.first + (axis.count - 1) * axis.stride + axis.taps,
     "cropped": lambda axis, same: same and (axis.count - 1) * axis.stride + (axis.taps - 1) * axis.dilation + 1 < axis.size,
 }
 """Which windows along an axis each name means, told whether auto_pad is one of SAME."""
 
 
 def _axes(case: Case) -> list[tuple[Axis, bool]]:
-    """The windows of a case along each axis, and whether auto_pad is one of SAME."""
+    """The windows of a case along each axis, and whether auto_pad is one of SAME; those that it undoes lie in its output."""
     attributes = {name: typed.value for name, typed in case.attributes}
     rule = case.version.windows
-    assert rule is not None and not rule.inverse
+    assert rule is not None
+    if rule.inverse:
+        made, placed = (tensor.shape[2:] for tensor in (case.inputs[0], case.expected[0]))
+        return [(axis, False) for axis in inverse_axes(case.version, made, placed, attributes)]
     same = str(attributes.get(rule.auto_pad or "", "")).startswith("SAME")
     return [(axis, same) for axis in axes(case.version, case.inputs[0].shape[2:], attributes)]
 

@@ -127,7 +127,7 @@ def _misfits(version: Version) -> Iterator[str]:
                 yield f"the length of {attribute.name} is {attribute.length!r}, which is no star of an input"
 
     readings = [reading for ruling in version.rulings for reading in ruling.readings]
-    if version.windows is None or version.windows.inverse:
+    if version.windows is None:
         yield from (f"reading {reading.name} refuses windows, of which there are none" for reading in readings if reading.refuses_windows)
     for example in version.examples:
         yield from (f"example {example.title!r}: {fault}" for fault in _wrong(version, example))

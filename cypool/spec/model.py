@@ -85,9 +85,10 @@ class Windows:
     """Whether the input has an element for each window and the output is what the windows lie in."""
 
 
-REFUSABLE_WINDOWS = ("pads-reach-kernel", "kernel-beyond-input", "cropped")
+REFUSABLE_WINDOWS = ("pads-reach-kernel", "kernel-beyond-input", "cropped", "windows-beyond-output")
 """Windows that a reading may refuse, along any axis: with pads of the kernel's size or more; with a kernel, dilations
-counted, larger than the padded input; with an auto_pad of SAME that would need less than no padding."""
+counted, larger than the padded input; with an auto_pad of SAME that would need less than no padding; of an operator that
+undoes pooling, those that end beyond its padded output."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,17 @@ def inverse_sizes(version: Version, counts: Sequence[int], attributes: Mapping[s
     return sizes
 
 
+def inverse_axes(version: Version, counts: Sequence[int], sizes: Sequence[int], attributes: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """Return the windows that an operator undoes, so many along each axis of an output of these sizes, even if they end beyond it."""
+    rule = version.windows
+    assert rule is not None and rule.inverse
+    many = len(counts)
+    kernel, strides = _kernel(version, attributes), _list(attributes, rule.strides, 1, many)
+    pads = _list(attributes, rule.pads, 0, 2 * many)
+    found = zip(sizes, counts, pads[:many], strides, kernel, pads[many:], strict=True)
+    return tuple(Axis(size, count, -before, stride, taps, 1, size + after) for size, count, before, stride, taps, after in found)
+
+
 def _kernel(version: Version, attributes: Mapping[str, Any]) -> tuple[int, ...]:
     rule = version.windows
     assert rule is not None

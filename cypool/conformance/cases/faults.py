@@ -71,12 +71,15 @@ def faults(version: Version, type: str, plain: Call, full: Call, columns: Mappin
     final = version.inputs[-1].name
     more = full._replace(inputs={**full.inputs, "extra": full.inputs[final]})
     yield Fault("extra-input", f"an input after {final}", "", more)
-    for label, text, place, inputs in _type_faults(version, type, plain.inputs):
+    for label, text, place, inputs in _type_faults(version, type, plain.inputs, full.inputs):
         yield Fault(label, text, place, plain._replace(inputs=inputs))
     for operand in version.inputs:
         call = plain if operand.name in plain.inputs else full
         for label, text, place, inputs in _element_faults(version, operand, call, columns):
             yield Fault(label, text, place, call._replace(inputs=inputs))
+        if call is plain and _stated_limit(version, operand, full):
+            for label, text, place, inputs in _element_faults(version, operand, full, columns):
+                yield Fault(f"{label}-stated", text, place, full._replace(inputs=inputs))
     yield from _output_faults(version, plain)
 
 
@@ -176,14 +179,23 @@ def _shape_faults(version: Version, operand: Operand, inputs: Inputs) -> Iterato
     rule, array = parse(operand.shape), inputs[operand.name]
     for rank in (len(rule.fixed) + rule.least - 1, len(rule.fixed) + rule.least + 1):
         if not fits(rule, rank):
-            changed = array[..., None] if rank > array.ndim else array.reshape(*array.shape[: rank - 1], -1)
-            yield f"{operand.name}-rank{rank}", f"{operand.name} has rank {rank}", operand.name, {**inputs, operand.name: changed}
+            later = version.inputs[version.inputs.index(operand) :]
+            alike = [other.name for other in later if other.shape == operand.shape and other.name in inputs]
+            changed = {name: _of_rank(inputs[name], rank) for name in alike}
+            yield f"{operand.name}-rank{rank}", f"{operand.name} has rank {rank}", operand.name, {**inputs, **changed}
     for axis, term in enumerate(rule.fixed):
         if isinstance(term.what, int):
             for size in (term.what - 1, term.what + 1):
                 yield _of_size(operand, array, axis, size, inputs)
     for axis in _bound_elsewhere(version, operand, array.ndim):
         yield _of_size(operand, array, axis, array.shape[axis] + 1, inputs)
+
+
+def _of_rank(array: Array, rank: int) -> Array:
+    """The array with a dimension more or less; of one dimension, its first element."""
+    if rank > array.ndim:
+        return array[..., None]
+    return array.reshape(*array.shape[: rank - 1], -1) if rank else array[0, ...]
 
 
 def _of_size(operand: Operand, array: Array, axis: int, size: int, inputs: Inputs) -> tuple[str, str, str, Inputs]:
@@ -202,7 +214,7 @@ def _bound_elsewhere(version: Version, operand: Operand, rank: int) -> Iterator[
     return (axis for axis, term in enumerate(terms) if term and isinstance(term.what, str) and term.what in names)
 
 
-def _type_faults(version: Version, type: str, inputs: Inputs) -> Iterator[tuple[str, str, str, Inputs]]:
+def _type_faults(version: Version, type: str, inputs: Inputs, full: Inputs) -> Iterator[tuple[str, str, str, Inputs]]:
     for number, constraint in enumerate(version.types):
         operands = [operand.name for operand in version.inputs if operand.type == constraint.name and operand.name in inputs]
         if not operands:
@@ -213,6 +225,10 @@ def _type_faults(version: Version, type: str, inputs: Inputs) -> Iterator[tuple[
                     changed = {name: np.nan_to_num(inputs[name]).astype(DTYPES[other]) for name in operands}
                     label = f"type-{other}" if number == 0 else f"{constraint.name}-{other}"
                     yield label, f"{constraint.name} is {other}", "", {**inputs, **changed}
+            for operand in version.inputs:
+                if operand.type == constraint.name and operand.name not in inputs and operand.name in full:
+                    other_ints = full[operand.name].astype(np.int32)
+                    yield f"{operand.name}-int32", f"{operand.name} is int32", "", {**full, operand.name: other_ints}
         others = [other for other in constraint.allowed if other != type]
         for name in operands[1:] if others else ():
             yield (
@@ -251,6 +267,12 @@ def _element_faults(
             yield f"{operand.name}-{words}", f"{operand.name} holds {value}", f"{operand.name} holds", {**inputs, operand.name: changed}
 
 
+def _stated_limit(version: Version, operand: Operand, full: Call) -> bool:
+    """Whether an operand holds positions in an output whose shape another operand states."""
+    kind, _, what = operand.holds.partition(" ")
+    return kind == "index" and any(other.holds == f"shape {what}" and other.name in full.inputs for other in version.inputs)
+
+
 def _wrong_elements(version: Version, holds: str, call: Call, floating: bool) -> dict[str, float]:
     """What something may not be that has to be finite, or an index; and the words for it."""
     kind, _, what = holds.partition(" ")
@@ -268,8 +290,9 @@ def _wrong_elements(version: Version, holds: str, call: Call, floating: bool) ->
         size = shapes.bind(version, shapes_of).sizes[what]
         assert isinstance(size, int)
         limit = size
-    wrong: dict[str, float] = {"minus-1": -1.0 if floating else -1, what: limit}
-    return {**wrong, "0.5": 0.5, "minus-0.5": -0.5, "nan": math.nan} if floating else wrong
+    if floating:
+        return {"minus-1": -1.0, what: limit, "0.5": 0.5, "minus-0.5": -0.5, "nan": math.nan}
+    return {"minus-1": -1, what: limit, "2-to-32": 1 << 32}  # the last is 0 in its lower 32 bits
 
 
 def _wrong_shapes(stated: Array) -> dict[str, Array]:
