@@ -17,6 +17,7 @@ try:
         lp_pool,
         max_pool,
         max_roi_pool,
+        max_unpool,
     )
     from cypool.ops import run
 except ImportError as error:
@@ -34,6 +35,7 @@ __all__ = [
     "lp_pool",
     "max_pool",
     "max_roi_pool",
+    "max_unpool",
     "run",
     "spec",
 ]

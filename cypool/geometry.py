@@ -61,6 +61,11 @@ def lp_pool(call: Signature) -> Work:
     return Work("window_lp", (call.axes, float(call.attributes["p"])))
 
 
+def max_unpool(call: Signature) -> Work:
+    """Indices say where elements go; the windows say no more than how large the output is."""
+    return Work("scatter", ())
+
+
 def _planes(call: Signature) -> tuple[Axis, ...]:
     """One window that has all of a plane; a plane without axes is a row of one element."""
     (form, *_) = call.inputs

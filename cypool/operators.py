@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, overload
 
+import numpy as np
+
 from cypool.ops import call
 from cypool.plan import Array
 
@@ -414,3 +416,59 @@ def max_roi_pool(
     """
     attributes = "pooled_shape", pooled_shape, "spatial_scale", spatial_scale
     return call("MaxRoiPool", (X, rois), attributes, opset, None, out, threads)[0]
+
+
+def max_unpool(
+    X: Any,
+    I: Any,  # noqa: E741 - ONNX's name
+    kernel_shape: Sequence[int],
+    *,
+    output_shape: Any = None,
+    strides: Sequence[int] | None = None,
+    pads: Sequence[int] | None = None,
+    opset: int | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Put the elements of X at the places that I names, zeros elsewhere: what ``max_pool`` took, put back.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on) bfloat16.
+    I:
+        int64 of X's shape: places in the flattened output. Of elements with the same place the last one counts.
+    kernel_shape, strides, pads:
+        The windows that ``max_pool`` had; without output_shape they give the size of the output,
+        (D - 1) * stride + kernel - padding along each axis.
+    output_shape:
+        The shape of the output, integers or an int64 array of rank 1; N and C are X's. None: as above.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Of X's type, of the shape above.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``; a place outside the output is named, and nothing is written then.
+
+    Notes
+    -----
+    ONNX operator MaxUnpool, versions 9, 11 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> x = np.array([[[[1, 5, 2, 0], [4, 3, 9, 1]]]], np.float32)
+    >>> cypool.max_unpool(*cypool.max_pool(x, (2, 2), strides=(2, 2), return_indices=True), (2, 2), strides=(2, 2))
+    array([[[[0., 5., 0., 0.],
+             [0., 0., 9., 0.]]]], dtype=float32)
+    """
+    if output_shape is not None and not hasattr(output_shape, "dtype"):
+        output_shape = np.array(output_shape, np.int64)
+    attributes = "kernel_shape", kernel_shape, "strides", strides, "pads", pads
+    return call("MaxUnpool", (X, I, output_shape), attributes, opset, None, out, threads)[0]
