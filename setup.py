@@ -5,6 +5,7 @@ Apart from pyproject.toml because the builds are a product of two tables, and be
 Environment: CYPOOL_DEBUG=1 builds kernels with bounds checks and traps for undefined behaviour; CYPOOL_OPENMP=0 builds without threads.
 """
 
+import multiprocessing
 import os
 import platform
 import runpy
@@ -36,6 +37,9 @@ if DEBUG:
         "-fsanitize-undefined-trap-on-error",
         "-fno-sanitize=alignment",
     ]
+
+JOBS = (os.cpu_count() or 1) if multiprocessing.get_start_method() == "fork" else 0
+"""Processes that turn Cython into C at the same time. Started otherwise than by fork, they would run this file again."""
 
 DIRECTIVES = {
     "language_level": 3,
@@ -86,7 +90,7 @@ def extensions() -> list[Extension]:
         )
     )
     return [
-        *cythonize(result, include_path=[str(TREE)], compiler_directives=DIRECTIVES, quiet=True),
+        *cythonize(result, nthreads=JOBS, include_path=[str(TREE)], compiler_directives=DIRECTIVES, quiet=True),
         *cythonize(
             plain,
             build_dir=str(TREE.relative_to(ROOT)),
