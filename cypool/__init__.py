@@ -18,6 +18,7 @@ try:
         max_pool,
         max_roi_pool,
         max_unpool,
+        roi_align,
     )
     from cypool.ops import run
 except ImportError as error:
@@ -36,6 +37,7 @@ __all__ = [
     "max_pool",
     "max_roi_pool",
     "max_unpool",
+    "roi_align",
     "run",
     "spec",
 ]

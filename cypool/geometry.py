@@ -66,6 +66,14 @@ def max_unpool(call: Signature) -> Work:
     return Work("scatter", ())
 
 
+def roi_align(call: Signature) -> Work:
+    """The windows are the bins of each region, a row of the second array; version 10 has no shift by half a pixel."""
+    given = call.attributes
+    half_pixel = given.get("coordinate_transformation_mode", "output_half_pixel") == "half_pixel"
+    bins = given["output_height"], given["output_width"]
+    return Work("bilinear", (given["spatial_scale"], half_pixel, bins, given["sampling_ratio"], given["mode"] == "max"))
+
+
 def _planes(call: Signature) -> tuple[Axis, ...]:
     """One window that has all of a plane; a plane without axes is a row of one element."""
     (form, *_) = call.inputs

@@ -472,3 +472,74 @@ def max_unpool(
         output_shape = np.array(output_shape, np.int64)
     attributes = "kernel_shape", kernel_shape, "strides", strides, "pads", pads
     return call("MaxUnpool", (X, I, output_shape), attributes, opset, None, out, threads)[0]
+
+
+def roi_align(
+    X: Any,
+    rois: Any,
+    batch_indices: Any,
+    *,
+    output_height: int | None = None,
+    output_width: int | None = None,
+    mode: str | None = None,
+    sampling_ratio: int | None = None,
+    spatial_scale: float | None = None,
+    coordinate_transformation_mode: str | None = None,
+    opset: int | None = None,
+    out: Array | None = None,
+    threads: int | None = None,
+) -> Array:
+    """Return the mean, or the maximum, of points that are sampled in every bin of every region of interest.
+
+    Parameters
+    ----------
+    X:
+        Shape (N, C, H, W), of float16, float32, float64 or (from version 22 on) bfloat16.
+    rois:
+        Shape (num_rois, 4), of X's type: x1, y1, x2, y2 of each region.
+    batch_indices:
+        Shape (num_rois,), int64: the image that each region is on.
+    output_height, output_width:
+        How many bins a region has, down and across, each >= 1. None is 1.
+    mode:
+        avg: the mean of a bin's samples, each interpolated between four pixels. max: the largest of their pixels, each
+        times its weight. None is avg.
+    sampling_ratio:
+        How many samples a bin has along each axis; 0: as many as the bin has pixels, rounded up. None is 0.
+    spatial_scale:
+        A finite number > 0 (taken as float32) that coordinates are multiplied by, to make them those of X. None is 1.
+    coordinate_transformation_mode:
+        half_pixel: a pixel's centre is at its index plus a half. output_half_pixel: at its index, as in version 10. From
+        version 16 on. None is half_pixel, in version 10 output_half_pixel.
+    opset, out, threads:
+        As for ``cypool.run``.
+
+    Returns
+    -------
+    array
+        Shape (num_rois, C, output_height, output_width) of X's type.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``; an image index or coordinate out of range is named by its row.
+
+    Notes
+    -----
+    ONNX operator RoiAlign, versions 10, 16 and 22.
+
+    Examples
+    --------
+    >>> import numpy as np, cypool
+    >>> x = np.arange(1, 17, dtype=np.float32).reshape(1, 1, 4, 4)
+    >>> rois, batch_indices = np.array([[0.5, 0.5, 2.5, 2.5]], np.float32), np.array([0])
+    >>> cypool.roi_align(x, rois, batch_indices, sampling_ratio=1)
+    array([[[[6.]]]], dtype=float32)
+    >>> cypool.roi_align(x, rois, batch_indices, sampling_ratio=1, opset=10)
+    array([[[[8.5]]]], dtype=float32)
+    """
+    attributes = (
+        *("output_height", output_height, "output_width", output_width, "mode", mode, "sampling_ratio", sampling_ratio),
+        *("spatial_scale", spatial_scale, "coordinate_transformation_mode", coordinate_transformation_mode),
+    )
+    return call("RoiAlign", (X, rois, batch_indices), attributes, opset, None, out, threads)[0]
