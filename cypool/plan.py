@@ -253,8 +253,10 @@ def check_attributes(version: Version, given: Mapping[str, Any]) -> None:
 
 def _attributes(version: Version, given: Mapping[str, Any], spatial: int | None) -> dict[str, Any]:
     """Return values for all attributes of the version; ``spatial`` is how many dimensions the star of the inputs has."""
-    for name in given:
-        if version.attribute(name) is None:
+    for name, value in given.items():
+        # A function names the attributes of all versions, and gives None to those that the caller leaves out.
+        elsewhere = value is None and any(other.attribute(name) for other in spec.operator(version.op).versions)
+        if version.attribute(name) is None and not elsewhere:
             known = ", ".join(attribute.name for attribute in version.attributes) or "none"
             raise SpecValueError(f"{version.name}: unknown attribute {name}, expected one of {known}")
     result: dict[str, Any] = {}
