@@ -39,10 +39,8 @@ def test_reported_case(case):
 
 def test_a_function_runs_as_of_every_version_with_what_that_has():
     x = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
-    for function in (cypool.max_pool, cypool.average_pool, cypool.lp_pool):
-        for version in spec.operator(
-            {"max_pool": "MaxPool", "average_pool": "AveragePool", "lp_pool": "LpPool"}[function.__name__]
-        ).versions:
+    for op, function in {"MaxPool": cypool.max_pool, "AveragePool": cypool.average_pool, "LpPool": cypool.lp_pool}.items():
+        for version in spec.operator(op).versions:
             assert function(x, (2, 2), opset=version.since_version).shape == (1, 1, 2, 2)
     with pytest.raises(cypool.SpecValueError, match=r"^MaxPool-1: unknown attribute dilations, expected one of "):
         cypool.max_pool(x, (2, 2), dilations=(1, 1), opset=1)
