@@ -13,9 +13,9 @@ import numpy as np
 from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import chosen, labelled
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
-from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.cases.draws import Array
 from cypool.conformance.cases.means import accumulated, is_wide
-from cypool.conformance.cases.values import FAMILIES, SUMMED, values
+from cypool.conformance.cases.values import FAMILIES, SUMMED
 from cypool.spec.model import AttributeValue, Version
 
 TOGETHER = (("type", "count_include_pad", "values"),)
@@ -41,6 +41,8 @@ IN_THREES = ("k3s2", "k3-pad", "k3s2-begin", "k3s2-end", "ceil", "ceil-even", "c
 
 TELLING = ("ramp", "mixed-signs", "random", "all-equal", "ties")
 """Families whose means are no zeros, so that it shows by what a sum is divided."""
+
+inputs = windows.inputs
 
 
 def axes(version: Version) -> Axes:
@@ -72,11 +74,6 @@ def constraints(version: Version) -> list[Constraint]:
         Constraint(("windows", "values"), lambda name, family: name != "ceil-pad" or family in TELLING),
         Constraint(("windows", "count_include_pad"), lambda name, counts: name != "ceil-pad" or counts == "count_include_pad1"),
     ]
-
-
-def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
-    """X."""
-    return (values(choice["values"], draws, windows.sizes(choice["windows"], choice["shape"]), dtype),)
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:

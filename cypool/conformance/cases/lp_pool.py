@@ -14,9 +14,9 @@ import numpy as np
 from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import More, chosen, labelled
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
-from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.cases.draws import Array
 from cypool.conformance.cases.norms import estimate, far_apart
-from cypool.conformance.cases.values import BEYOND_FLOAT, FAMILIES, values
+from cypool.conformance.cases.values import BEYOND_FLOAT, FAMILIES
 from cypool.conformance.oracle.global_lp_pool import global_lp_pool
 from cypool.spec.model import AttributeValue, Version
 
@@ -41,6 +41,8 @@ SCALED = ("near-overflow", "near-underflow", "subnormals")
 
 MOST = 16
 """How many windows are summed up naively, to see whether that shows."""
+
+inputs = windows.inputs
 
 
 def axes(version: Version) -> Axes:
@@ -70,11 +72,6 @@ def constraints(version: Version) -> list[Constraint]:
         Constraint(("windows", "values"), lambda name, family: name != "k1" or family != "overflowing"),
         Constraint(("windows", "p"), lambda name, p: name not in windows.SEEN_BY_VALUES or p in ("p-absent", "p1", "p2")),
     ]
-
-
-def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
-    """X."""
-    return (values(choice["values"], draws, windows.sizes(choice["windows"], choice["shape"]), dtype),)
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:

@@ -14,8 +14,8 @@ import numpy as np
 from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import chosen, labelled
 from cypool.conformance.cases.covering import Axes, Choice, Constraint
-from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.values import BEYOND_FLOAT, SIGNED, families, values
+from cypool.conformance.cases.draws import Array
+from cypool.conformance.cases.values import BEYOND_FLOAT, SIGNED, families
 from cypool.spec.model import AttributeValue, Version
 
 TOGETHER = (("type", "outputs", "values"), ("type", "storage_order", "outputs"))
@@ -26,6 +26,8 @@ WITH_OPTIONAL: dict[str, str] = {}
 FAULTS = {**windows.FAULTS, "storage_order": "flag-values"}
 FAULTS_ONCE = True
 COLUMNS: dict[str, tuple[str, ...]] = {}
+
+inputs = windows.inputs
 
 
 def axes(version: Version) -> Axes:
@@ -59,11 +61,6 @@ def constraints(version: Version) -> list[Constraint]:
         Constraint(("outputs", "values"), lambda outputs, family: family != "nan-alone" or outputs == "Y-Indices"),
         Constraint(("windows", "values"), lambda name, family: name != "k1" or family != "nan-alone"),
     ]
-
-
-def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
-    """X."""
-    return (values(choice["values"], draws, windows.sizes(choice["windows"], choice["shape"]), dtype),)
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cypool.conformance.cases.covering import Constraint
-from cypool.conformance.cases.draws import Array
+from cypool.conformance.cases.covering import Choice, Constraint
+from cypool.conformance.cases.draws import Array, Draws
+from cypool.conformance.cases.values import values
 from cypool.spec.model import AttributeValue, Version
 from cypool.spec.windows import Axis, axes
 
@@ -173,6 +174,11 @@ def attributes(version: Version, name: str, image: str) -> dict[str, AttributeVa
     }
     given = {rule.kernel: tuple(line.kernel for line in along)}
     return given | {key: value for key, (value, needed) in found.items() if key and value is not None and (needed or regime.written)}
+
+
+def inputs(choice: Choice, attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
+    """Return X, of the sizes that the regime has for the image and of the values chosen."""
+    return (values(choice["values"], draws, sizes(choice["windows"], choice["shape"]), dtype),)
 
 
 def names(version: Version) -> list[str]:
