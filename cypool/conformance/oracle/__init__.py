@@ -7,14 +7,13 @@ error in one shows against the other.
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from cypool.spec.model import Attribute, AttributeValue, Version
+from cypool.spec.model import Attribute, AttributeValue, Version, snake
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -46,7 +45,7 @@ def evaluate(
     if first == FLOAT32:
         return _in_float32(version, inputs, attributes, others or None)
     values = {attribute.name: _value(attribute, attributes.get(attribute.name, attribute.default)) for attribute in version.attributes}
-    outputs: tuple[Array, ...] = getattr(module, _snake(version.op))(*inputs, **values, reading=reading)
+    outputs: tuple[Array, ...] = getattr(module, snake(version.op))(*inputs, **values, reading=reading)
     return outputs[: len(version.outputs)]  # a version may lack outputs that later ones have
 
 
@@ -87,12 +86,8 @@ def _known(module: ModuleType) -> tuple[str, ...]:
     return (*module.READINGS, *(JOIN.join(filter(None, (FLOAT32, name))) for name in module.IN_FLOAT32))
 
 
-def _snake(op: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", op).lower()
-
-
 def _module(op: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{_snake(op)}")
+    return importlib.import_module(f"{__name__}.{snake(op)}")
 
 
 def _value(attribute: Attribute, value: AttributeValue | None) -> AttributeValue | None:
