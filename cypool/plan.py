@@ -254,9 +254,7 @@ def check_attributes(version: Version, given: Mapping[str, Any]) -> None:
 def _attributes(version: Version, given: Mapping[str, Any], spatial: int | None) -> dict[str, Any]:
     """Return values for all attributes of the version; ``spatial`` is how many dimensions the star of the inputs has."""
     for name, value in given.items():
-        # A function names the attributes of all versions, and gives None to those that the caller leaves out.
-        elsewhere = value is None and any(other.attribute(name) for other in spec.operator(version.op).versions)
-        if version.attribute(name) is None and not elsewhere:
+        if version.attribute(name) is None and not (value is None and _is_of_another_version(version, name)):
             known = ", ".join(attribute.name for attribute in version.attributes) or "none"
             raise SpecValueError(f"{version.name}: unknown attribute {name}, expected one of {known}")
     result: dict[str, Any] = {}
@@ -268,6 +266,11 @@ def _attributes(version: Version, given: Mapping[str, Any], spatial: int | None)
         elif (value := default(attribute, spatial)) is not None:
             result[attribute.name] = value
     return result
+
+
+def _is_of_another_version(version: Version, name: str) -> bool:
+    """Whether the operator has the attribute in some version: functions name those of all, and give None to what is left out."""
+    return any(other.attribute(name) for other in spec.operator(version.op).versions)
 
 
 def _attribute(version: Version, attribute: Attribute, value: Any, spatial: int | None) -> AttributeValue:
