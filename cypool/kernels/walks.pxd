@@ -1,6 +1,6 @@
 # The elements of a window in row-major order.
 #
-# For windows that are summed by themselves; rows of windows are summed otherwise, see window_mean.pyx.
+# For windows that are summed one by one; window_mean.pyx sums rows of windows otherwise.
 
 from .windows cimport AXES, axis, inside, span
 
@@ -40,9 +40,8 @@ cdef inline Py_ssize_t begin(walk* w, const Py_ssize_t* strides) noexcept nogil:
     return size
 
 
-cdef inline bint next_run(walk* w) noexcept nogil:
-    """Go to the next row of elements; return whether there is one."""
-    cdef int a = w.ndim - 2
+cdef inline bint step(walk* w, int a) noexcept nogil:
+    """Go to the next place along axis ``a``, or along one before it where that has no more; return whether there is one."""
     while a >= 0:
         w.at[a] += 1
         w.offset += w.steps[a]
@@ -52,3 +51,13 @@ cdef inline bint next_run(walk* w) noexcept nogil:
         w.at[a] = 0
         a -= 1
     return False
+
+
+cdef inline bint next_element(walk* w) noexcept nogil:
+    """Go to the next element; return whether there is one."""
+    return step(w, w.ndim - 1)
+
+
+cdef inline bint next_run(walk* w) noexcept nogil:
+    """Go to the next row of elements; return whether there is one."""
+    return step(w, w.ndim - 2)

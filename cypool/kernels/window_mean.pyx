@@ -17,6 +17,7 @@ from .powers cimport pair, two_sum
 from .vectors cimport (
     WIDTH, absolute, between, every_other, load, load_double, load_part, put, splat, store_floats, upper, vector
 )
+from .walks cimport next_element, walk
 from .windows cimport AXES, axis, inside, padded_taps, sound, span, start_of
 
 cdef enum:
@@ -116,29 +117,6 @@ cdef inline bint sign_of(double x) noexcept nogil:
 
 
 # --- one output at a time ----------------------------------------------------------------------------------------------------------------
-
-
-# The elements of a window, in row-major order.
-cdef struct walk:
-    span spans[AXES]
-    Py_ssize_t steps[AXES]
-    Py_ssize_t at[AXES]
-    Py_ssize_t offset
-    int ndim
-
-
-cdef inline bint next_element(walk* w) noexcept nogil:
-    """Go to the next element; return whether there is one."""
-    cdef int a = w.ndim - 1
-    while a >= 0:
-        w.at[a] += 1
-        w.offset += w.steps[a]
-        if w.at[a] < w.spans[a].taps:
-            return True
-        w.offset -= w.at[a] * w.steps[a]
-        w.at[a] = 0
-        a -= 1
-    return False
 
 
 cdef double exact_mean(const element* x, const problem* p, const bundle* rows, Py_ssize_t column) noexcept nogil:
