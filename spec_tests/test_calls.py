@@ -56,7 +56,7 @@ REFUSED = [
     (TypeError, "GlobalLpPool-22: out is a list, expected a numpy array", lambda: cypool.global_lp_pool(X, out=[])),
     (ValueError, "GlobalLpPool-22: unknown attribute q, expected one of p", lambda: cypool.run("GlobalLpPool", [X], {"q": 1})),
     (ValueError, "GlobalLpPool-22: 2 inputs, expected 1 (X)", lambda: cypool.run("GlobalLpPool", [X, X])),
-    (ValueError, "unknown operator 'GlobalPool'; there are GlobalLpPool", lambda: cypool.run("GlobalPool", [X])),
+    (ValueError, f"unknown operator 'GlobalPool'; there are {', '.join(spec.operators())}", lambda: cypool.run("GlobalPool", [X])),
     (ValueError, "MaxRoiPool-22: attribute pooled_shape is missing", lambda: cypool.run("MaxRoiPool", [IMAGE, ROIS])),
     (ValueError, "MaxRoiPool-22: rois has shape (1, 4), expected (num_rois, 5)", lambda: cypool.max_roi_pool(IMAGE, ROIS[:, 1:], (2, 2))),
     (
@@ -96,7 +96,7 @@ REFUSED = [
     ),
     (TypeError, "GlobalLpPool-22: inputs is a dict, expected a list of inputs (X)", lambda: cypool.run("GlobalLpPool", {"X": X})),
     (TypeError, "GlobalLpPool-22: inputs is a NoneType, expected a list of inputs (X)", lambda: cypool.run("GlobalLpPool", None)),
-    (ValueError, "unknown operator 'GlobalPool'; there are GlobalLpPool", lambda: cypool.run("GlobalPool", X)),
+    (ValueError, f"unknown operator 'GlobalPool'; there are {', '.join(spec.operators())}", lambda: cypool.run("GlobalPool", X)),
     (TypeError, "GlobalLpPool-22: attributes is a int, expected a dictionary", lambda: cypool.run("GlobalLpPool", [X], 2)),
     (
         ValueError,
