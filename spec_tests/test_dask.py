@@ -192,6 +192,9 @@ def test_regions_go_to_the_chunk_of_their_image(chunks):
     for table in (rois, da.from_array(rois, chunks=(4, 5))):
         got = cypool.dask.max_roi_pool(lazy, table, (2, 3)).compute(scheduler="sync")
         assert np.array_equal(got, cypool.max_roi_pool(x, rois, (2, 3)))
+        table = corners if table is rois else table[:, 1:]
+        got = cypool.dask.roi_align(lazy, table, images, output_height=2, sampling_ratio=2).compute(scheduler="sync")
+        assert np.array_equal(got, cypool.roi_align(x, corners, images, output_height=2, sampling_ratio=2))
     rois[2, 0] = 4
     with pytest.raises(cypool.SpecValueError, match=r"^MaxRoiPool-22: rois\[2, 0\] is 4.0, expected an integer from 0 to 3$"):
         cypool.dask.max_roi_pool(lazy, rois, (2, 3)).compute(scheduler="sync")
@@ -208,6 +211,35 @@ def test_an_image_index_that_a_narrow_type_holds_only_in_full_still_finds_its_im
     assert got.item() == 7
 
 
+@pytest.mark.parametrize("chunks", [(1, 1, -1, -1), (2, 3, 2, 1), (3, 2, 1, 3)])
+@pytest.mark.parametrize("output_shape", [None, (3, 4, 8, 9)])
+def test_what_max_pool_took_is_put_back_however_it_is_cut(chunks, output_shape):
+    x = RNG.standard_normal((3, 4, 8, 9 if output_shape else 8)).astype(np.float32)
+    y, indices = cypool.max_pool(x, (2, 2), strides=(2, 2), return_indices=True)
+    lazy = da.from_array(y, chunks=chunks), da.from_array(indices, chunks=2)
+    got = cypool.dask.max_unpool(*lazy, (2, 2), strides=(2, 2), output_shape=output_shape)
+    expected = np.zeros_like(x)
+    expected.ravel()[indices.ravel()] = y.ravel()
+    assert (got.dtype, got.shape) == (np.float32, x.shape)
+    assert np.array_equal(got.compute(scheduler="sync"), expected)
+
+
+def test_an_index_that_leaves_the_planes_of_its_chunk_is_refused():
+    x, indices = np.array([[[5.0], [6.0]]]), np.array([[[3], [2]]])  # the first goes into the other's plane
+
+    def unpooled(indices, chunks):
+        arrays = da.from_array(x, chunks=chunks), da.from_array(indices, chunks=chunks)
+        return cypool.dask.max_unpool(*arrays, (2,), strides=(2,)).compute(scheduler="sync")
+
+    assert unpooled(indices, (1, 2, 1)).tolist() == [[[0, 0], [6, 5]]]
+    message = r"^MaxUnpool-22: I\[0, 0, 0\] is 3, a place in plane \(0, 1\), which is in another chunk; rechunk X and I so"
+    with pytest.raises(cypool.SpecValueError, match=message):
+        unpooled(indices, (1, 1, 1))
+    for outside in (4, -1):
+        with pytest.raises(cypool.SpecValueError, match=rf"^MaxUnpool-22: I\[0, 1, 0\] is {outside}, expected an integer from 0 to 3$"):
+            unpooled(np.array([[[0], [outside]]]), (1, 1, 1))
+
+
 def test_arrays_that_are_not_what_they_seem_are_refused():
     lazy = da.zeros((2, 3, 4, 4), chunks=2)
     with pytest.raises(cypool.SpecTypeError, match=r"^MaxPool-22: X is a masked array"):
@@ -216,6 +248,8 @@ def test_arrays_that_are_not_what_they_seem_are_refused():
         cypool.dask.max_pool(xarray.DataArray(lazy), (2, 2))
     with pytest.raises(cypool.SpecValueError, match=r"^MaxPool-22: X has shape \(nan, 3, 4, 4\), expected known sizes of chunks"):
         cypool.dask.max_pool(lazy[da.zeros(2) == 0], (2, 2))
+    with pytest.raises(cypool.SpecTypeError, match=r"^MaxUnpool-22: output_shape is a dask Array, expected integers"):
+        cypool.dask.max_unpool(lazy, lazy.astype(int), (1, 1), output_shape=da.arange(4))
 
 
 def test_functions_and_parameters_are_those_of_cypool():
@@ -224,7 +258,7 @@ def test_functions_and_parameters_are_those_of_cypool():
         del plain["out"]
         assert list(ours) == list(plain)
         assert [p.default for p in ours.values() if p.name != "threads"] == [p.default for p in plain.values() if p.name != "threads"]
-    assert set(cypool.dask.__all__) <= {name for name in cypool.__all__ if name.endswith("pool") or name == "roi_align"}
+    assert set(cypool.dask.__all__) == {name for name in cypool.__all__ if name.endswith("pool") or name == "roi_align"}
 
 
 def test_without_dask_the_import_fails_in_one_line():

@@ -17,7 +17,8 @@ except ImportError as error:
     raise ImportError(f"cypool.dask needs dask.array: {' '.join(str(error).split())} (pip install 'cypool[dask]')") from None
 
 from cypool.dask.planes import global_average_pool, global_lp_pool, global_max_pool
-from cypool.dask.regions import max_roi_pool
+from cypool.dask.regions import max_roi_pool, roi_align
+from cypool.dask.unpool import max_unpool
 from cypool.dask.windows import average_pool, lp_pool, max_pool
 
 __all__ = [
@@ -28,4 +29,6 @@ __all__ = [
     "lp_pool",
     "max_pool",
     "max_roi_pool",
+    "max_unpool",
+    "roi_align",
 ]

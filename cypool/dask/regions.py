@@ -60,6 +60,62 @@ def max_roi_pool(
     return _regions("MaxRoiPool", [X, rois], attributes, opset, threads, _images_of_rois, _rois_on_one)
 
 
+def roi_align(
+    X: Any,
+    rois: Any,
+    batch_indices: Any,
+    *,
+    output_height: int | None = None,
+    output_width: int | None = None,
+    mode: str | None = None,
+    sampling_ratio: int | None = None,
+    spatial_scale: float | None = None,
+    coordinate_transformation_mode: str | None = None,
+    opset: int | None = None,
+    threads: int | None = 1,
+) -> Any:
+    """Return the mean, or the maximum, of points that are sampled in every bin of every region of interest, lazily.
+
+    Parameters
+    ----------
+    X:
+        A dask array, as ``cypool.roi_align`` takes it. Chunks of its spatial axes are made one.
+    rois, batch_indices:
+        Arrays, as ``cypool.roi_align`` takes them, of dask or not. All of them is checked in one task.
+    output_height, output_width, mode, sampling_ratio, spatial_scale, coordinate_transformation_mode:
+        As for ``cypool.roi_align``.
+    opset, threads:
+        As for ``cypool.dask.global_average_pool``.
+
+    Returns
+    -------
+    dask array
+        Shape (num_rois, C, output_height, output_width), chunks along num_rois as those of rois, along C as X's.
+
+    Raises
+    ------
+    cypool.SpecValueError, cypool.SpecTypeError
+        As for ``cypool.run``, at once; when computed, for an image index or coordinate out of range.
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np, cypool.dask
+    >>> x = da.arange(1, 33, dtype=np.float32).reshape(2, 1, 4, 4).rechunk((1, 1, 4, 4))
+    >>> rois, batch_indices = np.array([[0.5, 0.5, 2.5, 2.5]], np.float32), np.array([1])
+    >>> cypool.dask.roi_align(x, rois, batch_indices, sampling_ratio=1).compute()
+    array([[[[22.]]]], dtype=float32)
+    """
+    attributes = {
+        "output_height": output_height,
+        "output_width": output_width,
+        "mode": mode,
+        "sampling_ratio": sampling_ratio,
+        "spatial_scale": spatial_scale,
+        "coordinate_transformation_mode": coordinate_transformation_mode,
+    }
+    return _regions("RoiAlign", [X, rois, batch_indices], attributes, opset, threads, _images_of_indices, _indices_on_one)
+
+
 Tables = Sequence[Array]
 """The inputs after X, with a row a region."""
 
@@ -74,6 +130,16 @@ def _rois_on_one(tables: Tables) -> Tables:
     table = tables[0].copy()
     table[:, 0] = 0
     return [table]
+
+
+def _images_of_indices(tables: Tables) -> Array:
+    """Return the image of each region of RoiAlign."""
+    return tables[1].astype(np.int64)
+
+
+def _indices_on_one(tables: Tables) -> Tables:
+    """Return the regions of RoiAlign as those of an array with one image."""
+    return [tables[0], np.zeros_like(tables[1])]
 
 
 def _regions(
