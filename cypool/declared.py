@@ -5,6 +5,7 @@ Apart from the session because the same is asked of an input, of each element of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -19,6 +20,9 @@ Shape = tuple[int | str | None, ...]
 
 Sizes = dict[str, tuple[int, str]]
 """The size of each named dimension, and what gave it."""
+
+DEFAULTS_SINCE = 4
+"""The IR version from which on an initializer that is also an input is a default, and no constant."""
 
 SCALARS = (bool, int, float, complex, str, list, tuple, np.generic)
 """What numpy makes an array of, and which has no memory to view."""
@@ -90,6 +94,43 @@ class Input(NamedTuple):
 
     argument: NodeArg
     kind: Kind
+
+
+class Declared:
+    """The inputs and outputs of a model.
+
+    ``required`` must be fed; ``defaults`` may be, and have a value in the model; ``outputs`` is what the model gives. All are in
+    the model's order.
+    """
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        """Read them; SpecValueError or NotImplementedError for an input that can't be fed."""
+        initial = {tensor.name for tensor in model.graph.initializer}
+        defaulted = initial if model.ir_version >= DEFAULTS_SINCE else set()
+        self.required = [input_of(info) for info in model.graph.input if info.name not in initial]
+        self.defaults = [input_of(info) for info in model.graph.input if info.name in defaulted]
+        self.outputs = [argument(info) for info in model.graph.output]
+        self._constants = {info.name for info in model.graph.input} & initial - defaulted
+
+    def feed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is fed as an evaluator takes it; SpecTypeError or SpecValueError if it is not what the model declares."""
+        required = [each.argument.name for each in self.required]
+        kinds = {each.argument.name: each.kind for each in (*self.required, *self.defaults)}
+        for name in given:
+            if name in self._constants:
+                raise SpecValueError(f"input {name} is an initializer, which before IR version {DEFAULTS_SINCE} is a constant")
+            if name not in kinds:
+                raise SpecValueError(f"the model has no input {name}, expected {', '.join(kinds) or 'none'}")
+        sizes: Sizes = {}
+        checked = {}
+        for name, kind in kinds.items():
+            if name in given:
+                checked[name] = kind.take(f"input {name}", given[name], sizes)
+            elif isinstance(kind, Optional):
+                checked[name] = None
+            elif name in required:
+                raise SpecValueError(f"input {name} is missing, expected {', '.join(required)}")
+        return checked
 
 
 def argument(info: onnx.ValueInfoProto) -> NodeArg:

@@ -8,14 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
-from cypool.declared import NodeArg, Optional, Sizes, argument, input_of
+from cypool.declared import Declared, NodeArg
 from cypool.errors import SpecTypeError, SpecValueError
 from cypool.loading import Source, load, name_of
 from cypool.reference import NodeError, ReferenceEvaluator
-
-DEFAULTS_SINCE = 4
-"""The IR version from which on an initializer that is also an input is a default, and no constant."""
-
 
 PROVIDERS = "CypoolExecutionProvider", "CPUExecutionProvider"
 """What of ONNX Runtime's providers this stands for."""
@@ -70,13 +66,7 @@ class InferenceSession:
             raise SpecValueError(f"providers are {', '.join(names)}, expected {' or '.join(PROVIDERS)} among them")
         self._name = name_of(path_or_bytes)
         loaded = load(path_or_bytes)
-        graph = loaded.graph
-        initial = {tensor.name for tensor in graph.initializer}
-        defaulted = initial if loaded.ir_version >= DEFAULTS_SINCE else set()
-        self._inputs = [input_of(info) for info in graph.input if info.name not in initial]
-        self._defaults = [input_of(info) for info in graph.input if info.name in defaulted]
-        self._constants = {info.name for info in graph.input} & initial - defaulted
-        self._outputs = [argument(info) for info in graph.output]
+        self._declared = Declared(loaded)
         try:
             self._evaluator = ReferenceEvaluator(loaded)
         except NotImplementedError as error:
@@ -86,15 +76,15 @@ class InferenceSession:
 
     def get_inputs(self) -> list[NodeArg]:
         """Return what must be fed, in the model's order."""
-        return [given.argument for given in self._inputs]
+        return [given.argument for given in self._declared.required]
 
     def get_overridable_initializers(self) -> list[NodeArg]:
         """Return what may be fed and has a value in the model; there are none before IR version 4."""
-        return [given.argument for given in self._defaults]
+        return [given.argument for given in self._declared.defaults]
 
     def get_outputs(self) -> list[NodeArg]:
         """Return what the model gives, in its order."""
-        return list(self._outputs)
+        return list(self._declared.outputs)
 
     def get_providers(self) -> list[str]:
         """Return what runs the nodes, in ONNX Runtime's words: cypool's kernels, and the reference evaluator on the CPU."""
@@ -128,46 +118,26 @@ class InferenceSession:
         if input_feed is None:
             if not isinstance(output_names, Mapping):
                 raise SpecTypeError(f"the feed is a {type(input_feed).__name__}, expected arrays by input name")
-            names = [output.name for output in self._outputs]
+            names = [output.name for output in self._declared.outputs]
             return dict(zip(names, self._run(names, output_names), strict=True))
         if not isinstance(input_feed, Mapping):
             raise SpecTypeError(f"the feed is a {type(input_feed).__name__}, expected arrays by input name")
-        known = [output.name for output in self._outputs]
+        known = [output.name for output in self._declared.outputs]
         for name in output_names or ():
             if name not in known:
                 raise SpecValueError(f"the model has no output {name}, expected {', '.join(known)}")
         return self._run(list(output_names or known), input_feed)
 
     def _run(self, output_names: list[str], feed: Mapping[str, Any]) -> list[Any]:
-        checked = self._check(feed)
+        checked = self._declared.feed(feed)
         try:
             return list(self._evaluator.run(output_names, checked))
         except NodeError as error:
             raise NodeError(f"{self._name}: {error}") from error.__cause__
 
-    def _check(self, feed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the feed as the evaluator takes it."""
-        required = [given.argument.name for given in self._inputs]
-        kinds = {given.argument.name: given.kind for given in (*self._inputs, *self._defaults)}
-        for name in feed:
-            if name in self._constants:
-                raise SpecValueError(f"input {name} is an initializer, which before IR version {DEFAULTS_SINCE} is a constant")
-            if name not in kinds:
-                raise SpecValueError(f"the model has no input {name}, expected {', '.join(kinds) or 'none'}")
-        sizes: Sizes = {}
-        checked = {}
-        for name, kind in kinds.items():
-            if name in feed:
-                checked[name] = kind.take(f"input {name}", feed[name], sizes)
-            elif isinstance(kind, Optional):
-                checked[name] = None
-            elif name in required:
-                raise SpecValueError(f"input {name} is missing, expected {', '.join(required)}")
-        return checked
-
     def __repr__(self) -> str:
         """Tell the model's inputs and outputs."""
-        return f"<{type(self).__name__} of {self._name}: {_text(self.get_inputs())} -> {_text(self._outputs)}>"
+        return f"<{type(self).__name__} of {self._name}: {_text(self.get_inputs())} -> {_text(self._declared.outputs)}>"
 
 
 Session = InferenceSession

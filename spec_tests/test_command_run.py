@@ -10,6 +10,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from click.testing import CliRunner
 
@@ -64,7 +65,9 @@ def test_a_model_runs_on_files(model, tmp_path):
     x = np.array([[[3, -4]], [[1, 1]]], np.float32)
     result = CliRunner().invoke(run, [str(model), "--input", saved(tmp_path, x), "--output-dir", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
-    assert result.output == f"{tmp_path / 'out' / 'y.npy'}: float32[2, 1, 1]\n"
+    first, last = result.output.splitlines()
+    assert first == f"{tmp_path / 'out' / 'y.npy'}: float32[2, 1, 1]"
+    assert last == f"run by ONNX Runtime {onnxruntime.__version__}, with cypool in it"
     assert np.load(tmp_path / "out" / "y.npy").ravel().tolist() == [7, 2]
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["y.npy"]
 
@@ -81,6 +84,60 @@ def test_bfloat16_survives_numpys_files(tmp_path):
     result = CliRunner().invoke(run, [str(path), "--input", saved(tmp_path, x), "--output-dir", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert np.load(tmp_path / "y.npy").view(ml_dtypes.bfloat16).item() == 7
+
+
+def refuse_onnx_runtime(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.delitem(sys.modules, "cypool.ort", raising=False)
+
+
+CYPOOLS = f"run by cypool's session: other nodes by the reference evaluator of onnx {onnx.__version__}"
+
+
+def test_without_onnx_runtime_cypools_session_runs_the_model_and_says_so(model, tmp_path, monkeypatch):
+    given = "--input", saved(tmp_path, np.array([[[3, -4]]], np.float32)), "--output-dir", tmp_path
+    asked = ran(model, *given, "--session", "cypool")
+    assert (asked.exit_code, asked.output.splitlines()[-1]) == (0, CYPOOLS)
+    refuse_onnx_runtime(monkeypatch)
+    result = ran(model, *given)
+    assert result.exit_code == 0 and result.output.splitlines()[-1].startswith(f"{CYPOOLS} (")
+    assert np.load(tmp_path / "y.npy").item() == 7
+    result = ran(model, *given, "--session", "onnxruntime")
+    assert (result.exit_code, result.stdout) == (3, "") and "onnxruntime" in result.stderr
+
+
+def test_what_onnx_runtime_does_not_take_is_run_all_the_same(tmp_path):
+    """It has no Neg of bfloat16."""
+    path = tmp_path / "half.onnx"
+    onnx.save(
+        onnx.parser.parse_model(
+            """<ir_version: 10, opset_import: ["" : 22]>
+            g (bfloat16[1, 1, 2] x) => (bfloat16[1, 1, 1] y) { n = GlobalLpPool <p = 1> (x)  y = Neg (n) }"""
+        ),
+        path,
+    )
+    given = "--input", saved(tmp_path, np.array([[[3, -4]]], ml_dtypes.bfloat16)), "--output-dir", tmp_path
+    result = ran(path, *given)
+    assert result.exit_code == 0, result.output
+    assert np.load(tmp_path / "y.npy").view(ml_dtypes.bfloat16).item() == -7
+    last = result.output.splitlines()[-1]
+    assert last.startswith(f"{CYPOOLS} (ONNX Runtime {onnxruntime.__version__} does not take the model: ") and "Neg" in last
+    assert ran(path, *given, "--session", "onnxruntime").exit_code == 3
+
+
+def test_an_error_of_cypools_inside_onnx_runtime_has_cypools_words(tmp_path):
+    path = tmp_path / "rois.onnx"
+    onnx.save(
+        onnx.parser.parse_model(
+            """<ir_version: 10, opset_import: ["" : 22]>
+            g (float[1, 1, 2, 2] x, float[N, 5] rois) => (float[N, 1, 1, 1] y) { y = MaxRoiPool <pooled_shape = [1, 1]> (x, rois) }"""
+        ),
+        path,
+    )
+    np.save(tmp_path / "rois.npy", np.array([[3, 0, 0, 1, 1]], np.float32))
+    given = saved(tmp_path, np.ones((1, 1, 2, 2), np.float32)), f"rois={tmp_path / 'rois.npy'}"
+    result = ran(path, "--input", given[0], "--input", given[1], "--output-dir", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (2, "Error: MaxRoiPool-22: rois[0, 0] is 3.0, expected an integer from 0 to 0\n")
 
 
 @pytest.mark.parametrize(
@@ -271,7 +328,7 @@ def test_a_foreign_operator_is_told_with_file_and_node(tmp_path):
         onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 18, "mine" : 1]> g (float[2] x) => (float[2] y) { y = mine.Foo (x) }'),
         path,
     )
-    result = ran(path, "--output-dir", tmp_path / "out")
+    result = ran(path, "--input", saved(tmp_path, np.ones(2, np.float32)), "--output-dir", tmp_path / "out")
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: {path}: node of y (mine.Foo): neither cypool nor onnx ") and result.stderr.count("\n") == 1
 
@@ -295,7 +352,7 @@ def test_strings_are_written_without_pickles_and_what_is_no_tensor_is_refused(tm
 
 
 def test_the_codes_are_in_the_help():
-    assert "Exit code: 0 all outputs are written, 2 wrong usage, a model or an input that doesn't fit, 4 output could" in " ".join(
+    assert "Exit code: 0 all outputs are written, 2 wrong usage, a model or an input that doesn't fit, 3 no ONNX Runtime" in " ".join(
         ran("--help").output.split()
     )
 

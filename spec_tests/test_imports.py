@@ -44,7 +44,7 @@ ALLOWED = {
     "cypool.pages": {"window_page", "spec", "conformance.oracle", "conformance.tensors"},
     "cypool.conformance": {"cypool", "errors", "spec", "conformance"},
     "cypool.conformance.oracle": {"spec.model", "conformance.oracle", "conformance.tensors"},
-    "cypool.cli": {"cypool", "errors", "spec", "conformance", "session", "info", "ort", "cli"},
+    "cypool.cli": {"cypool", "errors", "spec", "conformance", "declared", "loading", "session", "info", "ort", "cli"},
 }
 
 # modules that import what a user or a table names, and nothing of cypool

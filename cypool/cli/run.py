@@ -16,10 +16,11 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
-from cypool.cli import codes
+from cypool.cli import codes, engines
 from cypool.cli.output import not_written
+from cypool.declared import Declared
 from cypool.errors import SpecError
-from cypool.session import InferenceSession
+from cypool.loading import load
 
 FORMATS = "a .npy file, or a TensorProto in a .pb file"
 MAGIC = b"\x93NUMPY"
@@ -31,7 +32,13 @@ class Failure(click.ClickException):
     exit_code = codes.WRONG_USAGE
 
 
-EXIT = codes.told("all outputs are written", {codes.WRONG_USAGE: "wrong usage, a model or an input that doesn't fit"})
+EXIT = codes.told(
+    "all outputs are written",
+    {
+        codes.WRONG_USAGE: "wrong usage, a model or an input that doesn't fit",
+        codes.UNAVAILABLE: "no ONNX Runtime that runs the model, though --session asks for it",
+    },
+)
 
 
 def _feeds(values: Iterable[str]) -> dict[str, np.ndarray[Any, Any]]:
@@ -103,6 +110,32 @@ def _write_all(files: dict[Path, np.ndarray[Any, Any]]) -> None:
                 temporary.unlink()
 
 
+class Missing(click.ClickException):
+    """There is no ONNX Runtime that runs the model, and it was asked for by name."""
+
+    exit_code = codes.UNAVAILABLE
+
+
+def _run(model: Path, feeds: dict[str, np.ndarray[Any, Any]], within: str | None) -> tuple[str, dict[str, Any]]:
+    """Return what ran the model, and its outputs by name."""
+    path = str(model)
+    declared = Declared(load(path))
+    types = {each.argument.name: each.argument.type for each in (*declared.required, *declared.defaults)}
+    feed = declared.feed({name: _named(array, types.get(name)) for name, array in feeds.items()})
+    names = [output.name for output in declared.outputs]
+    reason = ""
+    if within != engines.CYPOOL:
+        try:
+            title, runner = engines.onnx_runtime(path, declared)
+            return title, dict(zip(names, runner(feed), strict=True))
+        except engines.Unable as error:
+            if within == engines.ONNX_RUNTIME:
+                raise Missing(str(error)) from None
+            reason = f" ({error})"
+    title, runner = engines.session(path, declared)
+    return f"{title}{reason}", dict(zip(names, runner(feed), strict=True))
+
+
 @click.command(epilog=EXIT)
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
@@ -115,16 +148,20 @@ def _write_all(files: dict[Path, np.ndarray[Any, Any]]) -> None:
     metavar="DIR",
     help="Where NAME.npy is written for each output.",
 )
-def command(model: Path, inputs: Sequence[str], output_dir: Path) -> None:
-    """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX's reference evaluator.
+@click.option(
+    "--session",
+    "within",
+    type=click.Choice(engines.NAMES),
+    help="What runs the nodes that are not of cypool's operators; default: ONNX Runtime, if it is installed and takes the model.",
+)
+def command(model: Path, inputs: Sequence[str], output_dir: Path, within: str | None) -> None:
+    """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX Runtime or by ONNX's reference evaluator.
 
-    All outputs are written, or none.
+    All outputs are written, or none. The last line says what ran the model.
     """
     feeds = _feeds(inputs)
     try:
-        session = InferenceSession(model)
-        types = {argument.name: argument.type for argument in (*session.get_inputs(), *session.get_overridable_initializers())}
-        outputs = session.run({name: _named(array, types.get(name)) for name, array in feeds.items()})
+        title, outputs = _run(model, feeds, within)
     except (SpecError, NotImplementedError, RuntimeError) as error:
         raise Failure(str(error)) from None
     except OSError as error:
@@ -143,3 +180,4 @@ def command(model: Path, inputs: Sequence[str], output_dir: Path) -> None:
         raise not_written(output_dir, error) from None
     for path, array in files.items():
         click.echo(f"{path}: {array.dtype.name}{list(array.shape)}")
+    click.echo(f"run by {title}")
