@@ -45,7 +45,7 @@ docs: .venv/test.stamp  ## write the pages that are generated from the spec data
 	$(BIN)/python -m cypool.pages
 
 manifest: .venv/test.stamp  ## write the manifest of all cases, and the record of cypool's outputs for them
-	$(BIN)/python -m cypool.conformance.manifest
+	$(BIN)/python -m cypool.conformance.cases.manifest
 	$(BIN)/python platforms/check.py --write
 
 platforms: .venv/test.stamp  ## build and check on other platforms, PLATFORMS or all; needs root, debootstrap, qemu-user and clang

@@ -16,7 +16,8 @@ import onnx
 from onnx import helper
 from ort_support import model, parse
 
-from cypool.conformance import cases, models
+from cypool.conformance import cases
+from cypool.conformance.cases import models
 from cypool.conformance.tensors import Tensor
 from cypool.spec.elements import ELEMENTS
 

@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 from rich.console import Console
 
 from cypool.cli.terminal import render, render_diff
-from cypool.conformance import compare
-from cypool.conformance.excerpt import Excerpt
-from cypool.conformance.protocol import Description
-from cypool.conformance.records import Header, Result
+from cypool.conformance.asking.protocol import Description
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.excerpt import Excerpt
+from cypool.conformance.judging.records import Header, Result
 from cypool.conformance.reports.diff import differences
 from cypool.conformance.reports.junit import junit
 from cypool.conformance.reports.markdown import diff_markdown, markdown

@@ -8,11 +8,11 @@ from contextlib import closing
 
 from all_cases import invalid, valid
 
-from cypool.conformance import runner
-from cypool.conformance.case import Case
-from cypool.conformance.isolation import Isolated
-from cypool.conformance.pipes import NO_LUCK
-from cypool.conformance.protocol import run_request
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.isolation import Isolated
+from cypool.conformance.asking.pipes import NO_LUCK
+from cypool.conformance.asking.protocol import run_request
+from cypool.conformance.cases.case import Case
 
 HELLO = json.dumps({"name": "x", "version": "1", "protocol": 1})
 REFUSE = "print(json.dumps({'id': json.loads(line)['id'], 'status': 'error', 'phase': 'run', 'message': 'no'}), flush=True)"

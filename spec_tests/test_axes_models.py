@@ -13,9 +13,9 @@ from all_cases import every, invalid, valid
 
 import cypool
 from cypool import spec
-from cypool.conformance import axes, models, variants
-from cypool.conformance.case import Case
-from cypool.conformance.runner import request_of
+from cypool.conformance.asking.runner import request_of
+from cypool.conformance.cases import axes, models, variants
+from cypool.conformance.cases.case import Case
 
 VARIANTS = list(variants.VARIANTS)
 CHANGING = [name for name in VARIANTS if name != "no-optimization"]

@@ -14,9 +14,11 @@ import pytest
 from all_cases import every
 
 from cypool.cli import group, selection
-from cypool.conformance import axes, records, runner
-from cypool.conformance.case import Case
-from cypool.conformance.isolation import Isolated
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.isolation import Isolated
+from cypool.conformance.cases import axes
+from cypool.conformance.cases.case import Case
+from cypool.conformance.judging import records
 
 FAKES = Path(__file__).with_name("fakes")
 sys.path.append(str(FAKES))

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 import pytest
 
 from cypool.cli.selection import select
-from cypool.conformance import axes
-from cypool.conformance.bundle import find_bundles
+from cypool.conformance.cases import axes
+from cypool.conformance.findings.bundle import find_bundles
 
 FAKES = Path(__file__).with_name("fakes")
 sys.path.append(str(FAKES))

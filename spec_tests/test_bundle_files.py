@@ -14,10 +14,12 @@ from all_cases import every
 from onnx import numpy_helper
 from onnx.backend.test.loader import load_model_tests
 
-from cypool.conformance import bundle, models, protos, runner
-from cypool.conformance.bundle import BundleError
-from cypool.conformance.compare import criterion
-from cypool.conformance.isolation import Isolated
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.isolation import Isolated
+from cypool.conformance.cases import models, protos
+from cypool.conformance.findings import bundle
+from cypool.conformance.findings.bundle import BundleError
+from cypool.conformance.judging.compare import criterion
 
 FAKES = Path(__file__).with_name("fakes")
 sys.path.append(str(FAKES))

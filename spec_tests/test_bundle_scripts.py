@@ -11,10 +11,10 @@ import pytest
 from all_cases import every, invalid, valid
 
 from cypool import spec
-from cypool.conformance.case import Case
-from cypool.conformance.recipes import RECIPES
-from cypool.conformance.runtimes.table import BUILT_IN, find, installed
-from cypool.conformance.scripts import LONGEST, Place, expression, file_name, script
+from cypool.conformance.asking.runtimes.table import BUILT_IN, find, installed
+from cypool.conformance.cases.case import Case
+from cypool.conformance.findings.recipes import RECIPES
+from cypool.conformance.findings.scripts import LONGEST, Place, expression, file_name, script
 from cypool.conformance.tensors import DTYPES, Tensor
 
 HARNESS = Path(__file__).with_name("fakes") / "gives_back.py"

@@ -9,7 +9,8 @@ from all_cases import CELLS, VERSIONS, by_cell, every, invalid, valid
 
 from cypool import spec
 from cypool.cli.selection import select
-from cypool.conformance import axes, cases
+from cypool.conformance import cases
+from cypool.conformance.cases import axes
 from cypool.conformance.cases.covering import allowed
 
 SHOWN_ANYWHERE = {"GlobalLpPool": {"double-precision", "half-precision", "output-rank"}, "GlobalMaxPool": {"tie"}}

@@ -8,7 +8,7 @@ import pytest
 from all_cases import CELLS, VERSIONS, by_cell, invalid
 
 from cypool import spec
-from cypool.conformance.case import TypedValue
+from cypool.conformance.cases.case import TypedValue
 from cypool.spec.model import Attribute, snake
 
 

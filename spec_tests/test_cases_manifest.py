@@ -8,7 +8,7 @@ import pytest
 from all_cases import every, valid
 
 from cypool import spec
-from cypool.conformance import manifest
+from cypool.conformance.cases import manifest
 from cypool.conformance.tensors import Tensor
 
 MANIFEST = Path(__file__).with_name("data") / "manifest"
@@ -23,7 +23,7 @@ def test_the_manifest_is_that_of_the_cases(op):
     found = list(manifest.lines(case for case in every() if case.version.op == op))
     listed = (MANIFEST / manifest.file_name(op)).read_text(encoding="utf-8").splitlines(keepends=True)
     changed = [line for line in found if line not in set(listed)] + [line for line in listed if line not in set(found)]
-    assert found == listed, f"rewrite it with python -m cypool.conformance.manifest {op} and look at the diff: {changed[:4]}"
+    assert found == listed, f"rewrite it with python -m cypool.conformance.cases.manifest {op} and look at the diff: {changed[:4]}"
 
 
 def test_hashes_see_inputs_attributes_and_outputs_but_not_which_nan_or_zero():

@@ -6,7 +6,7 @@ import onnxruntime
 import pytest
 from all_cases import by_cell, every, invalid, valid
 
-from cypool.conformance import models
+from cypool.conformance.cases import models
 
 INFERRED_OTHERWISE = {"window-in-end-padding", "valid-ceil", "same-ceil", "kernel-beyond-input", "auto-pad-and-pads"}
 """The rulings whose windows ONNX's shape inference may count otherwise, as the gaps that the data records say."""

@@ -5,8 +5,8 @@ from all_cases import valid
 
 from cypool import spec
 from cypool.conformance import oracle
-from cypool.conformance.compare import misfit, onnx_tolerance
-from cypool.conformance.refusals import refuses
+from cypool.conformance.judging.compare import misfit, onnx_tolerance
+from cypool.conformance.judging.explained_refusals import refuses
 
 LEGITIMATE = {
     reading.name for version in spec.versions() for ruling in version.rulings for reading in ruling.readings if reading.legitimate

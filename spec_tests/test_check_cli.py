@@ -13,8 +13,10 @@ import pytest
 
 from cypool import spec
 from cypool.cli import group, selection
-from cypool.conformance import axes, cases, records
-from cypool.conformance.case import Case
+from cypool.conformance import cases
+from cypool.conformance.cases import axes
+from cypool.conformance.cases.case import Case
+from cypool.conformance.judging import records
 
 FAKES = Path(__file__).with_name("fakes")
 sys.path.append(str(FAKES))
@@ -167,7 +169,7 @@ def test_help_loads_no_command_and_not_onnx() -> None:
     assert "Hold ONNX runtimes to the standard." in done.stdout
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "click" in loaded
-    assert not loaded & {"onnx", "rich", "flint", "cypool.cli.check", "cypool.conformance.case"}
+    assert not loaded & {"onnx", "rich", "flint", "cypool.cli.check", "cypool.conformance.cases.case"}
 
 
 def test_the_version_is_told() -> None:

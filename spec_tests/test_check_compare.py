@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from cypool import spec
-from cypool.conformance import cases, compare, suspects
-from cypool.conformance.case import Case
-from cypool.conformance.compare import AS_RULED, judge, near, onnx_tolerance, ulp_distance, within_ulps
-from cypool.conformance.protocol import Outcome
+from cypool.conformance import cases
+from cypool.conformance.asking.protocol import Outcome
+from cypool.conformance.cases.case import Case
+from cypool.conformance.judging import compare, known_faults
+from cypool.conformance.judging.compare import AS_RULED, judge, near, onnx_tolerance, ulp_distance, within_ulps
 from cypool.conformance.tensors import Tensor
 from cypool.spec.model import Reading, Ruling
 
@@ -287,7 +288,7 @@ def test_of_several_faults_at_once_each_is_named() -> None:
 def several(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readings at once: allowed ones give one element more than ON_SILENCE has, with a fault among them two more."""
     answers = [(("another", "third"), (tensor(1.0, 2.0),)), (("another", "faulty"), (tensor(1.0, 2.0, 3.0),))]
-    monkeypatch.setattr(suspects, "answers", lambda case: iter(answers))
+    monkeypatch.setattr(known_faults, "answers", lambda case: iter(answers))
 
 
 @pytest.mark.usefixtures("several")
@@ -306,11 +307,11 @@ def test_a_fault_beside_a_reading_that_the_text_allows_is_wrong_and_named_alone(
 
 def test_only_readings_of_the_silences_that_a_case_turns_on_stand_beside_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     joined = ("half-to-even+never", "exact+never", "never+float32")
-    monkeypatch.setattr(suspects.oracle, "combined", lambda version: joined)
+    monkeypatch.setattr(known_faults.oracle, "combined", lambda version: joined)
     version = spec.version("MaxRoiPool-22")
-    assert [names for names in suspects.suspects(version) if len(names) > 1] == [("never", "float32")]
-    assert ("half-to-even", "never") in suspects.suspects(version, {"half-to-even"})
-    assert ("exact", "never") not in suspects.suspects(version, {"half-to-even"})
+    assert [names for names in known_faults.suspects(version) if len(names) > 1] == [("never", "float32")]
+    assert ("half-to-even", "never") in known_faults.suspects(version, {"half-to-even"})
+    assert ("exact", "never") not in known_faults.suspects(version, {"half-to-even"})
 
 
 def test_a_wrong_shape_that_no_fault_has_is_held_against_none() -> None:
@@ -322,7 +323,7 @@ def test_a_wrong_shape_that_no_fault_has_is_held_against_none() -> None:
 def test_suspects_are_faults_alone_then_together_and_no_legitimate_readings() -> None:
     for version in spec.versions():
         legitimate = {reading.name for ruling in version.rulings for reading in ruling.readings if reading.legitimate}
-        found = list(suspects.suspects(version))
+        found = list(known_faults.suspects(version))
         assert not any(legitimate & set(names) for names in found)
         assert [len(names) for names in found] == sorted(len(names) for names in found)
         assert ("float32",) in found and len(set(found)) == len(found)

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from all_cases import valid
 
-from cypool.conformance import records, report
-from cypool.conformance.case import Case
-from cypool.conformance.compare import judge, named
-from cypool.conformance.explanations import drop_contradicted
-from cypool.conformance.protocol import Description, Outcome
-from cypool.conformance.records import Header, Result
-from cypool.conformance.refusals import explain_refusal
+from cypool.conformance.asking.protocol import Description, Outcome
+from cypool.conformance.cases.case import Case
+from cypool.conformance.judging import records
+from cypool.conformance.judging.compare import judge, named
+from cypool.conformance.judging.explained_refusals import explain_refusal
+from cypool.conformance.judging.explanations import drop_contradicted
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports import summary
 from cypool.conformance.reports.fingerprint import fingerprint
 from cypool.conformance.tensors import Tensor
 
@@ -67,7 +68,7 @@ def test_a_backend_that_adds_up_in_double_is_not_told_that_it_does_in_the_elemen
     held = drop_contradicted(alone, cases)
     assert "naive" not in names(held)
     assert [result.verdict for result in held] == [result.verdict for result in alone]
-    assert {finding.name for finding in report.findings(held)} >= {"on accumulation"}
+    assert {finding.name for finding in summary.findings(held)} >= {"on accumulation"}
     assert not any("known fault" in result.message for result in held)
 
 
@@ -117,7 +118,7 @@ def test_of_several_explanations_those_are_left_that_nothing_contradicts(
 
 
 def test_a_finding_names_and_explains_every_explanation_that_is_left() -> None:
-    (finding,) = report.findings([found("naive|no-abs")])
+    (finding,) = summary.findings([found("naive|no-abs")])
     assert finding.name == "accumulation: naive or sign: no-abs"
     header = Header("", {}, 1, "onnx", {}, records.rulings(valid()[:2000]))
     assert "Powers are added up" in header.explain(finding.name) and "signed elements" in header.explain(finding.name)

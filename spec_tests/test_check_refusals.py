@@ -16,10 +16,13 @@ from all_cases import valid
 from onnx import numpy_helper
 
 from cypool import spec
-from cypool.conformance import axes, corpus, refusals, runner, verify
-from cypool.conformance.case import Case
-from cypool.conformance.isolation import Isolated
-from cypool.conformance.records import Result
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.isolation import Isolated
+from cypool.conformance.cases import axes
+from cypool.conformance.cases.case import Case
+from cypool.conformance.corpus import corpus, verify
+from cypool.conformance.judging import explained_refusals
+from cypool.conformance.judging.records import Result
 from cypool.spec.model import REFUSABLE_WINDOWS
 from cypool.spec.shapes import fits
 from cypool.spec.windows import Axis
@@ -31,7 +34,7 @@ import fake_answers  # noqa: E402
 FLAT = next(case for case in valid() if case.id.startswith("GlobalLpPool-22/double/rank2/p3/"))
 DEEP = next(case for case in valid() if case.id.startswith("GlobalLpPool-22/double/rank6/p3/"))
 PLAIN = next(case for case in valid() if case.id.startswith("GlobalLpPool-22/double/odd/p3/"))
-(READING,) = (reading for _, reading in refusals.explanations(FLAT))
+(READING,) = (reading for _, reading in explained_refusals.explanations(FLAT))
 
 Check = Callable[..., Result]
 
@@ -43,7 +46,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
     monkeypatch.setenv("FAKE_ANSWERS", str(tmp_path / "answers.json"))
 
     def run(fake: str, case: Case) -> Result:
-        others = [refusals.control(case, reading) for _, reading in refusals.explanations(case)]
+        others = [explained_refusals.control(case, reading) for _, reading in explained_refusals.explanations(case)]
         fake_answers.write(tmp_path / "answers.json", [case, *(other for other in others if other)])
         with closing(Isolated(f"fake_runtimes:{fake}", 20)) as runtime:
             (result,) = runner.run([runtime], [case])
@@ -73,19 +76,19 @@ def test_who_refuses_everything_reads_nothing_differently(check: Check, fake: st
 
 
 def test_unsupported_stays_unsupported_whatever_else_is_computed() -> None:
-    judgement = refusals.Judgement("unsupported", "no rank 2")
-    assert refusals.explain_refusal(FLAT, judgement, lambda case: pytest.fail("nothing to ask")) is judgement
+    judgement = explained_refusals.Judgement("unsupported", "no rank 2")
+    assert explained_refusals.explain_refusal(FLAT, judgement, lambda case: pytest.fail("nothing to ask")) is judgement
 
 
 def test_another_shape_or_an_invalid_case_is_explained_by_nothing() -> None:
-    assert refusals.explanations(PLAIN) == []
-    assert [reading.name for _, reading in refusals.explanations(FLAT)] == ["no-rank-2"]
-    assert [reading.name for _, reading in refusals.explanations(DEEP)] == ["at-most-5"]
+    assert explained_refusals.explanations(PLAIN) == []
+    assert [reading.name for _, reading in explained_refusals.explanations(FLAT)] == ["no-rank-2"]
+    assert [reading.name for _, reading in explained_refusals.explanations(DEEP)] == ["at-most-5"]
 
 
 def test_what_is_asked_instead_differs_in_nothing_but_what_is_refused() -> None:
     for case in axes.spread([FLAT], variants=["symbolic"]):
-        other = refusals.control(case, READING)
+        other = explained_refusals.control(case, READING)
         assert other is not None and other.id == f"{axes.base(other.id)}{case.id.removeprefix(FLAT.id)}"
         assert (other.type, other.attributes, other.opset, other.variant) == (case.type, case.attributes, case.opset, case.variant)
         assert len(other.inputs[0].shape) > 2 and other.rulings == ()
@@ -94,24 +97,26 @@ def test_what_is_asked_instead_differs_in_nothing_but_what_is_refused() -> None:
 def test_what_the_reading_refuses_too_is_not_asked_instead_however_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     plainest = dataclasses.replace(FLAT, id=f"{FLAT.id}-again", rulings=())
     taken = dataclasses.replace(PLAIN, attributes=FLAT.attributes, rulings=("sign", "rank"))
-    monkeypatch.setattr(refusals, "_valid", lambda version: (plainest, taken))
-    assert refusals.control(FLAT, READING) == dataclasses.replace(taken, opset=FLAT.opset)
-    monkeypatch.setattr(refusals, "_valid", lambda version: (plainest,))
-    assert refusals.control(FLAT, READING) is None
+    monkeypatch.setattr(explained_refusals, "_valid", lambda version: (plainest, taken))
+    assert explained_refusals.control(FLAT, READING) == dataclasses.replace(taken, opset=FLAT.opset)
+    monkeypatch.setattr(explained_refusals, "_valid", lambda version: (plainest,))
+    assert explained_refusals.control(FLAT, READING) is None
 
 
 def test_what_is_asked_instead_has_the_same_outputs() -> None:
-    found = [case for case in valid() if case.version.name == "MaxPool-12" and case.type == "float" and refusals.explanations(case)]
+    found = [
+        case for case in valid() if case.version.name == "MaxPool-12" and case.type == "float" and explained_refusals.explanations(case)
+    ]
     assert {case.outputs for case in found} == {("Y",), ("Y", "Indices")}
     for case in found[:60]:
-        others = [refusals.control(case, reading) for _, reading in refusals.explanations(case)]
+        others = [explained_refusals.control(case, reading) for _, reading in explained_refusals.explanations(case)]
         assert {other.outputs for other in others if other} <= {case.outputs}
 
 
 def test_every_case_that_a_reading_refuses_has_another_to_ask() -> None:
-    found = [(case, reading) for case in valid() for _, reading in refusals.explanations(case)]
+    found = [(case, reading) for case in valid() for _, reading in explained_refusals.explanations(case)]
     assert len(found) > 200
-    assert all(refusals.control(case, reading) for case, reading in found)
+    assert all(explained_refusals.control(case, reading) for case, reading in found)
 
 
 def test_readings_refuse_inputs_that_there_are_in_shapes_that_the_version_has() -> None:
@@ -142,8 +147,8 @@ def test_readings_refuse_inputs_that_there_are_in_shapes_that_the_version_has() 
     ],
 )
 def test_windows_that_a_reading_may_refuse(kind: str, auto_pad: str, axis: Axis, refused: bool) -> None:
-    assert refusals.REFUSED_WINDOWS[kind](axis, auto_pad.startswith("SAME")) == refused
-    assert set(refusals.REFUSED_WINDOWS) == set(REFUSABLE_WINDOWS)
+    assert explained_refusals.REFUSED_WINDOWS[kind](axis, auto_pad.startswith("SAME")) == refused
+    assert set(explained_refusals.REFUSED_WINDOWS) == set(REFUSABLE_WINDOWS)
 
 
 def test_what_a_harness_refused_is_settled_by_what_it_wrote_of_the_other(tmp_path: Path) -> None:
@@ -157,7 +162,7 @@ def test_what_a_harness_refused_is_settled_by_what_it_wrote_of_the_other(tmp_pat
 
     write(FLAT, None)
     assert [result.verdict for result in verify.verify("some", [FLAT], tmp_path)] == ["error"]
-    other = refusals.control(FLAT, READING)
+    other = explained_refusals.control(FLAT, READING)
     assert other is not None
     write(other, other.expected[0].array)
     assert [result.verdict for result in verify.verify("some", [FLAT], tmp_path)] == ["reads it differently"]

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from cypool.conformance import cases, records, report
-from cypool.conformance.excerpt import Excerpt
-from cypool.conformance.protocol import Description
-from cypool.conformance.records import Header, RecordError, Result
+from cypool.conformance import cases
+from cypool.conformance.asking.protocol import Description
+from cypool.conformance.judging import records
+from cypool.conformance.judging.excerpt import Excerpt
+from cypool.conformance.judging.records import Header, RecordError, Result
+from cypool.conformance.reports import summary
 from cypool.spec.model import Reading, Ruling
 
 
@@ -58,7 +60,7 @@ def test_a_file_cut_short_is_refused(damaged: list[str]) -> None:
 
 
 def test_rows_go_by_operator_then_version_as_a_number_then_type_in_the_order_of_onnx() -> None:
-    assert report.matrix(HEADER, RESULTS).rows == (
+    assert summary.matrix(HEADER, RESULTS).rows == (
         ("GlobalLpPool-2", "float"),
         ("GlobalLpPool-22", "float"),
         ("GlobalLpPool-22", "bfloat16"),
@@ -67,7 +69,7 @@ def test_rows_go_by_operator_then_version_as_a_number_then_type_in_the_order_of_
 
 
 def test_findings_group_what_went_wrong_alike_and_show_the_smallest() -> None:
-    found = report.findings(report.of_runtime("bad", RESULTS))
+    found = summary.findings(summary.of_runtime("bad", RESULTS))
     assert [(finding.verdict, finding.name, finding.count, finding.smallest.case) for finding in found] == [
         ("wrong value", "sum: naive", 1, "MaxRoiPool-1/float/a"),
         ("error", "", 2, "GlobalLpPool-2/float/a"),
@@ -78,22 +80,22 @@ def test_findings_group_what_went_wrong_alike_and_show_the_smallest() -> None:
 
 def test_of_one_verdict_the_larger_group_comes_first() -> None:
     rare, common = (result("x", f"MaxRoiPool-1/float/{name}", "wrong value", rulings=(name,)) for name in ("a", "b"))
-    assert [finding.name for finding in report.findings([rare, common, common])] == ["on b", "on a"]
+    assert [finding.name for finding in summary.findings([rare, common, common])] == ["on b", "on a"]
 
 
 def test_a_pass_is_no_finding_and_a_difference_is_one() -> None:
-    (found,) = report.findings(report.of_runtime("good", RESULTS))
+    (found,) = summary.findings(summary.of_runtime("good", RESULTS))
     assert (found.verdict, found.name) == ("reads it differently", "nan: other")
 
 
 def test_a_wrong_value_on_a_silence_names_it() -> None:
-    (found,) = report.findings([result("x", "MaxRoiPool-1/float/a", "wrong value", rulings=("nan", "rank"))])
+    (found,) = summary.findings([result("x", "MaxRoiPool-1/float/a", "wrong value", rulings=("nan", "rank"))])
     assert found.name == "on nan, rank"
 
 
 def test_a_finding_of_several_faults_names_and_explains_each() -> None:
     both = result("x", "MaxRoiPool-1/float/a", "wrong value", reading="wide+naive", readings={"sum": ("naive",), "type": ("wide",)})
-    (found,) = report.findings([both])
+    (found,) = summary.findings([both])
     assert found.name == "type: wide, sum: naive"
     more = Ruling("type", "?", "own", "", (Reading("wide", "as double", ("bad",), False),), (1, 22))
     header = dataclasses.replace(HEADER, rulings={"MaxRoiPool": (*RULINGS["MaxRoiPool"], more)})
@@ -103,7 +105,7 @@ def test_a_finding_of_several_faults_names_and_explains_each() -> None:
 
 def test_what_was_let_through_is_named_by_its_ruling_or_else_by_the_fault() -> None:
     on_ruling, on_none = (
-        report.findings([result("x", "MaxRoiPool-1/float/a", "accepted what is invalid", fault="x is nan", rulings=rulings)])[0]
+        summary.findings([result("x", "MaxRoiPool-1/float/a", "accepted what is invalid", fault="x is nan", rulings=rulings)])[0]
         for rulings in (("finite",), ())
     )
     assert (on_ruling.name, on_none.name) == ("on finite", "x is nan")
@@ -121,29 +123,29 @@ def test_unsupported_does_not_conform() -> None:
 
 
 def test_every_verdict_has_a_word_and_a_meaning() -> None:
-    assert set(report.SHORT) == set(report.LEGEND) == set(report.compare.VERDICTS)
+    assert set(summary.SHORT) == set(summary.LEGEND) == set(summary.compare.VERDICTS)
 
 
-def summary(*results: Result) -> report.Summary:
-    return report.summary(HEADER, "good", results)
+def told(*results: Result) -> summary.Summary:
+    return summary.summarize(HEADER, "good", results)
 
 
 def test_a_runtime_that_lacks_every_valid_case_is_not_implemented() -> None:
     lacking = [result("good", f"MaxRoiPool-1/float/{name}", "unsupported") for name in "abc"]
     refused = result("good", "MaxRoiPool-1/float/d", "pass", fault="no rois")
     for results, count in ((lacking, 3), ([*lacking, refused], 4)):
-        assert summary(*results).verdict == "not implemented"
-        assert str(summary(*results)) == f"good 1.0: not implemented, 3 of {count} cases are unsupported"
-    assert summary(*lacking, result("good", "MaxRoiPool-1/double/a", "wrong value")).verdict == "deviates"
-    assert summary(result("good", "MaxRoiPool-1/float/a", "pass")).verdict == "conforms"
+        assert told(*results).verdict == "not implemented"
+        assert str(told(*results)) == f"good 1.0: not implemented, 3 of {count} cases are unsupported"
+    assert told(*lacking, result("good", "MaxRoiPool-1/double/a", "wrong value")).verdict == "deviates"
+    assert told(result("good", "MaxRoiPool-1/float/a", "pass")).verdict == "conforms"
 
 
 def test_doubles_that_are_floats_are_told_in_ulp_of_float_and_others_in_their_own() -> None:
     near, far = (result("good", f"MaxRoiPool-1/{type}/a", "pass", ulp=ulp) for type, ulp in (("float", 3), ("double", 69_834_467_583)))
-    assert summary(near, far).distance == "at most 3 ULP off where it passes; doubles have float's accuracy, at most 131 ULP of float off"
-    assert summary(far).distance == "doubles have float's accuracy, at most 131 ULP of float off"
-    assert summary(dataclasses.replace(far, ulp=12)).distance == "at most 12 ULP off where it passes"
-    assert summary(dataclasses.replace(far, type="float", ulp=1 << 30)).distance == f"at most {1 << 30:,} ULP off where it passes"
+    assert told(near, far).distance == "at most 3 ULP off where it passes; doubles have float's accuracy, at most 131 ULP of float off"
+    assert told(far).distance == "doubles have float's accuracy, at most 131 ULP of float off"
+    assert told(dataclasses.replace(far, ulp=12)).distance == "at most 12 ULP off where it passes"
+    assert told(dataclasses.replace(far, type="float", ulp=1 << 30)).distance == f"at most {1 << 30:,} ULP off where it passes"
 
 
 def example(name: str, *values: str, opset: int = 1, variant: str = "") -> Result:
@@ -158,11 +160,11 @@ def test_a_finding_shows_ordinary_numbers_at_the_newest_opset_beside_the_smalles
     later, nan = example("later", "1e+30", "1e+30", opset=21), example("nan", "nan", "1.0", opset=28)
     long, variant = example("long", *["1.0"] * 33, opset=28), example("variant", "1.0", "2.0", opset=28, variant="symbolic")
     nothing, one = example("nothing", opset=28), example("one", "1e+30", opset=28)
-    found = report.Finding("wrong value", "", (nothing, one, subnormal, nan, large, long, variant, later))
+    found = summary.Finding("wrong value", "", (nothing, one, subnormal, nan, large, long, variant, later))
     assert (found.telling, found.smallest) == (later, nothing)
     assert found.examples == (later, nothing)
-    assert report.Finding("wrong value", "", (later,)).examples == (later,)
+    assert summary.Finding("wrong value", "", (later,)).examples == (later,)
     order = [later, large, one, variant, nan, subnormal, long, nothing]
     left = list(order)
     while left:
-        assert report.Finding("wrong value", "", tuple(reversed(left))).telling is left.pop(0)
+        assert summary.Finding("wrong value", "", tuple(reversed(left))).telling is left.pop(0)

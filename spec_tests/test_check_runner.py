@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from cypool import spec
-from cypool.conformance import runner
-from cypool.conformance.case import Case, TypedValue
-from cypool.conformance.isolation import Isolated, Unavailable
-from cypool.conformance.protocol import run_request
-from cypool.conformance.records import Result
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.isolation import Isolated, Unavailable
+from cypool.conformance.asking.protocol import run_request
+from cypool.conformance.cases.case import Case, TypedValue
+from cypool.conformance.judging.records import Result
 from cypool.conformance.tensors import DTYPES, Tensor
 from cypool.spec.model import Reading, Ruling
 

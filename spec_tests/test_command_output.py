@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from cypool.cli import codes, output
 from cypool.cli.group import COMMANDS, group
 from cypool.cli.progress import Pulse
-from cypool.conformance.whole import whole_file
+from cypool.conformance.corpus.atomic_directory import whole_file
 
 FAKES = Path(__file__).with_name("fakes")
 FEW = "GlobalLpPool-2/float/rank2/*"

@@ -19,8 +19,10 @@ import pytest
 import cypool
 from cypool import spec
 from cypool.cli.group import COMMANDS
-from cypool.conformance import cases, compare, records, report
-from cypool.conformance.axes import spread
+from cypool.conformance import cases
+from cypool.conformance.cases.axes import spread
+from cypool.conformance.judging import compare, records
+from cypool.conformance.reports import summary
 from cypool.conformance.tensors import Tensor
 from cypool.spec.load import load
 
@@ -201,7 +203,7 @@ def test_constants_of_kernels_are_those_of_the_sources():
 def test_verdicts_are_all_explained():
     rows = table((ROOT / "README.md").read_text(), "in a cell", "verdict")
     assert {verdict: (word, conforms == "yes") for word, verdict, _, conforms in rows} == {
-        verdict: (report.SHORT[verdict], verdict in compare.CONFORMS) for verdict in compare.VERDICTS
+        verdict: (summary.SHORT[verdict], verdict in compare.CONFORMS) for verdict in compare.VERDICTS
     }
 
 
@@ -260,16 +262,16 @@ def lines_of(rows):
 
 def results_table(header, results):
     """Every cell of version and type: how many cases came to which verdict."""
-    matrix = report.matrix(header, results)
+    matrix = summary.matrix(header, results)
     rows = [["operator-version", "type", *(f"{name} {header.runtimes[name].version}" for name in matrix.columns)]]
-    rows += [[*row, *(", ".join(report.in_words(matrix.cell(row, name))) for name in matrix.columns)] for row in matrix.rows]
-    rows.append(["all", "", *(", ".join(report.in_words(matrix.total(name))) for name in matrix.columns)])
+    rows += [[*row, *(", ".join(summary.in_words(matrix.cell(row, name))) for name in matrix.columns)] for row in matrix.rows]
+    rows.append(["all", "", *(", ".join(summary.in_words(matrix.total(name))) for name in matrix.columns)])
     return lines_of(rows)
 
 
 def readme_table(header, results):
     """A row for each operator version: how many of its cases each runtime gets right, and a line for each runtime."""
-    matrix = report.matrix(header, results)
+    matrix = summary.matrix(header, results)
 
     def right(counts):
         return f"{sum(counts[verdict] for verdict in compare.CONFORMS):,}"
@@ -284,7 +286,7 @@ def readme_table(header, results):
     rows = [["operator-version", "types", *(f"{name} {header.runtimes[name].version}" for name in matrix.columns)]]
     rows += [[v.name, types_of(v), *(cell(v.name, name) for name in matrix.columns)] for v in versions]
     rows.append(["all", "", *(right(matrix.total(name)) for name in matrix.columns)])
-    return [*lines_of(rows), "", *(f"- {report.summary(header, name, report.of_runtime(name, results))}" for name in matrix.columns)]
+    return [*lines_of(rows), "", *(f"- {summary.summarize(header, name, summary.of_runtime(name, results))}" for name in matrix.columns)]
 
 
 def main(run):

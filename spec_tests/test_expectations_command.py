@@ -10,7 +10,7 @@ from all_cases import every
 from test_check_cli import GLOB, Cypool, cypool, every_case, few, process  # noqa: F401
 
 from cypool.cli import expecting
-from cypool.conformance.case import Case
+from cypool.conformance.cases.case import Case
 from cypool.conformance.expectations.lists import read
 from cypool.conformance.expectations.shipped import shipped
 from cypool.conformance.expectations.strict import idle

@@ -8,12 +8,12 @@ import pytest
 from report_runs import result
 
 from cypool.conformance import cases
-from cypool.conformance.compare import VERDICTS, judge, onnx_tolerance
+from cypool.conformance.asking.protocol import Outcome
 from cypool.conformance.expectations.lists import ListError, read
 from cypool.conformance.expectations.strict import BEHIND, CONFORMS, NOT_LISTED, NOTHING, OTHERWISE, Held, hold
-from cypool.conformance.explanations import by_answers
-from cypool.conformance.protocol import Outcome
-from cypool.conformance.records import Result
+from cypool.conformance.judging.compare import VERDICTS, judge, onnx_tolerance
+from cypool.conformance.judging.explanations import by_answers
+from cypool.conformance.judging.records import Result
 
 CASES = ("A-1/float/ramp", "A-1/float/ramp@9", "A-1/float/nan", "A-2/float/ramp")
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_runs import result
 
-from cypool.conformance.compare import VERDICTS
 from cypool.conformance.expectations.lists import ListError, read
 from cypool.conformance.expectations.strict import hold
 from cypool.conformance.expectations.update import update
-from cypool.conformance.records import Result
+from cypool.conformance.judging.compare import VERDICTS
+from cypool.conformance.judging.records import Result
 
 CASES = [
     f"{version}/{type}/{shape}/{values}{axes}"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from cypool.conformance import corpus
+from cypool.conformance.corpus import corpus
 
 
 def cypool(*arguments):
@@ -38,7 +38,7 @@ def test_where_nothing_can_be_written_it_says_so_in_a_line(tmp_path, place, code
 FILL = """
 import sys, time
 from pathlib import Path
-from cypool.conformance.whole import whole_directory
+from cypool.conformance.corpus.atomic_directory import whole_directory
 with whole_directory(Path(sys.argv[1])) as filling:
     (filling / "half").write_text("half")
     print("filling", flush=True)

@@ -10,8 +10,8 @@ import onnx
 import pytest
 from all_cases import every
 
-from cypool.conformance import corpus, export, layout
-from cypool.conformance.corpus import CorpusError
+from cypool.conformance.corpus import corpus, export, layout
+from cypool.conformance.corpus.corpus import CorpusError
 
 SAMPLE = every()[::60]
 
@@ -35,7 +35,7 @@ def test_the_whole_corpus_has_the_hash_that_is_recorded_for_its_version():
 
 def test_exporting_twice_gives_the_same_bytes_also_from_another_process(tmp_path):
     program = (
-        "import itertools, pathlib, sys; from cypool.conformance import cases, export;"
+        "import itertools, pathlib, sys; from cypool.conformance import cases; from cypool.conformance.corpus import export;"
         "export.export(itertools.islice(cases.generate(), 100), pathlib.Path(sys.argv[1]))"
     )
     for seed in "12":  # of the hashes of strings, by which sets are ordered

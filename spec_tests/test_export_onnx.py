@@ -14,7 +14,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
 import cypool.backend
-from cypool.conformance.export import export
+from cypool.conformance.corpus.export import export
 
 SAMPLE = valid()[::23]
 

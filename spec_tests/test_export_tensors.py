@@ -6,7 +6,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from cypool.conformance.protos import FIELDS, from_bytes, to_bytes
+from cypool.conformance.cases.protos import FIELDS, from_bytes, to_bytes
 from cypool.conformance.tensors import DTYPES, Tensor
 
 VALUES = {

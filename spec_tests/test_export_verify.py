@@ -11,10 +11,11 @@ import pytest
 from all_cases import every
 from onnx import numpy_helper
 
-from cypool.conformance import corpus, records, verify
-from cypool.conformance.compare import within_ulps
-from cypool.conformance.corpus import CorpusError
-from cypool.conformance.export import export
+from cypool.conformance.corpus import corpus, verify
+from cypool.conformance.corpus.corpus import CorpusError
+from cypool.conformance.corpus.export import export
+from cypool.conformance.judging import records
+from cypool.conformance.judging.compare import within_ulps
 
 CASES = [case for case in every() if case.id.startswith("GlobalLpPool-2/float/")]
 LP = "GlobalLpPool-2/float/"

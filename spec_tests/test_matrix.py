@@ -11,7 +11,8 @@ from support import BUILDS, DTYPES, bits, on_build, ulps
 import cypool
 from cypool import spec
 from cypool.accuracy import accuracy
-from cypool.conformance import cases, models
+from cypool.conformance import cases
+from cypool.conformance.cases import models
 from cypool.session import Session
 
 CASES = [case for case in cases.generate() if case.core or os.environ.get("CYPOOL_ALL_CASES")]

@@ -15,8 +15,11 @@ from support import on_build
 import cypool
 import cypool.ort
 from cypool import dispatch, spec
-from cypool.conformance import cases, compare, models, worker
-from cypool.conformance.runtimes import onnxruntime_cypool
+from cypool.conformance import cases
+from cypool.conformance.asking import worker
+from cypool.conformance.asking.runtimes import onnxruntime_cypool
+from cypool.conformance.cases import models
+from cypool.conformance.judging import compare
 from cypool.conformance.tensors import DTYPES
 from cypool.session import InferenceSession
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cypool.conformance import pipes
-from cypool.conformance.isolation import Isolated, Unavailable
-from cypool.conformance.protocol import Outcome, run_request
+from cypool.conformance.asking import pipes
+from cypool.conformance.asking.isolation import Isolated, Unavailable
+from cypool.conformance.asking.protocol import Outcome, run_request
 
 HELLO = json.dumps({"name": "x", "version": "1", "protocol": 1})
 REFUSAL = json.dumps({"id": "c", "status": "error", "phase": "run", "message": "no"})

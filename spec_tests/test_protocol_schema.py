@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 import cypool
-from cypool.conformance import cases, runner, variants
-from cypool.conformance.axes import spread
-from cypool.conformance.protocol import ANSWERED, PHASES, PROTOCOL, Outcome, ProtocolError, encode, run_request
+from cypool.conformance import cases
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.protocol import ANSWERED, PHASES, PROTOCOL, Outcome, ProtocolError, encode, run_request
+from cypool.conformance.cases import variants
+from cypool.conformance.cases.axes import spread
 from cypool.conformance.tensors import DTYPES, Tensor
 
 DOCS = Path(cypool.__file__).parent.parent / "docs"
@@ -56,7 +58,7 @@ def test_what_our_worker_says_fits() -> None:
     request = run_request("a", b"no model", [X], ["Y"])
     plain = next(case for case in cases.generate(["GlobalLpPool"]) if case.fault is None)
     said = subprocess.run(
-        [sys.executable, "-m", "cypool.conformance.worker", "cypool"],
+        [sys.executable, "-m", "cypool.conformance.asking.worker", "cypool"],
         input=encode({"cmd": "describe"}) + request + runner.request_of(plain) + encode({"cmd": "stop"}),
         capture_output=True,
         check=True,
@@ -67,7 +69,7 @@ def test_what_our_worker_says_fits() -> None:
     assert (refusal["id"], refusal["status"], refusal["phase"]) == ("a", "error", "load")
     assert fits(outputs, "outputs")
     assert outputs["id"] == plain.id
-    missing = subprocess.run([sys.executable, "-m", "cypool.conformance.worker", "no_such"], input=b"", capture_output=True).stdout
+    missing = subprocess.run([sys.executable, "-m", "cypool.conformance.asking.worker", "no_such"], input=b"", capture_output=True).stdout
     assert fits(json.loads(missing), "unavailable")
 
 

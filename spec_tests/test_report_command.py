@@ -12,7 +12,7 @@ import pytest
 import report_runs
 from report_runs import KEPT, NEW, OLD
 
-from cypool.conformance import records
+from cypool.conformance.judging import records
 from cypool.conformance.reports.merge import Run
 
 
@@ -22,7 +22,7 @@ def cypool(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env={**os.environ, "COLUMNS": "100", "PYTHONPATH": str(Path(records.__file__).parents[2]), "PYTHONUTF8": "1"},
+        env={**os.environ, "COLUMNS": "100", "PYTHONPATH": str(Path(records.__file__).parents[3]), "PYTHONUTF8": "1"},
         cwd=folder,
         check=False,
     )

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 from report_runs import NEW, OLD, result
 
-from cypool.conformance.protocol import Description
-from cypool.conformance.records import Header, Result
+from cypool.conformance.asking.protocol import Description
+from cypool.conformance.judging.records import Header, Result
 from cypool.conformance.reports.diff import Changes, NotComparable, differences, groups
 from cypool.conformance.reports.merge import Run
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from cypool import spec
-from cypool.conformance import excerpt, records
-from cypool.conformance.case import Case, TypedValue
-from cypool.conformance.compare import judge
-from cypool.conformance.excerpt import Excerpt
-from cypool.conformance.protocol import Outcome
-from cypool.conformance.records import Result
+from cypool.conformance.asking.protocol import Outcome
+from cypool.conformance.cases.case import Case, TypedValue
+from cypool.conformance.judging import excerpt, records
+from cypool.conformance.judging.compare import judge
+from cypool.conformance.judging.excerpt import Excerpt
+from cypool.conformance.judging.records import Result
 from cypool.conformance.tensors import DTYPES, Tensor
 
 

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 from report_runs import NAN, OLD, RANGE, excerpt, result
 
-from cypool.conformance import report
-from cypool.conformance.records import Header, Result
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports import summary
 from cypool.conformance.reports.fingerprint import Followed, fingerprint, fingerprints
 from cypool.spec.model import Ruling
 
@@ -118,7 +118,7 @@ def test_side_by_side_rows_are_the_rulings_that_any_runtime_tells_of() -> None:
         ("GlobalLpPool", "p-range", {"sharp": "above-0", "blunt": "accepts what is invalid"}),
         ("MaxRoiPool", "nan", {"sharp": "last", "blunt": "never"}),
     ]
-    assert fingerprints(header, report.of_runtime("nobody", results)) == []
+    assert fingerprints(header, summary.of_runtime("nobody", results)) == []
 
 
 def test_a_ruling_that_the_header_does_not_know_is_passed_over() -> None:

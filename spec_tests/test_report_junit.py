@@ -10,10 +10,10 @@ import junitparser
 import pytest
 from report_runs import HOSTILE, OLD, result
 
-from cypool.conformance import compare
+from cypool.conformance.asking.protocol import Description
 from cypool.conformance.expectations.lists import read
-from cypool.conformance.protocol import Description
-from cypool.conformance.records import Header
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.records import Header
 from cypool.conformance.reports.junit import ELEMENTS, junit
 
 DOCUMENT = ElementTree.fromstring(junit(*OLD))

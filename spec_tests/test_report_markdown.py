@@ -7,8 +7,8 @@ import re
 import pytest
 from report_runs import HOSTILE, NEW, OLD, result
 
-from cypool.conformance.protocol import Description
-from cypool.conformance.records import Header
+from cypool.conformance.asking.protocol import Description
+from cypool.conformance.judging.records import Header
 from cypool.conformance.reports.diff import differences
 from cypool.conformance.reports.markdown import MOST_FINDINGS, diff_markdown, escaped, markdown
 

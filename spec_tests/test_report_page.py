@@ -13,9 +13,9 @@ import pytest
 from browser import Browser
 from report_runs import HOSTILE, NEW, OLD, result
 
-from cypool.conformance import compare
-from cypool.conformance.excerpt import Excerpt
-from cypool.conformance.records import Header
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.excerpt import Excerpt
+from cypool.conformance.judging.records import Header
 from cypool.conformance.reports import page as module
 from cypool.conformance.reports.merge import merge
 from cypool.conformance.reports.page import KINDS, embedded, page

@@ -10,7 +10,7 @@ from report_runs import OLD
 from rich.console import Console
 
 from cypool.cli.terminal import render
-from cypool.conformance import report
+from cypool.conformance.reports import summary
 from cypool.conformance.reports.merge import Run, merge
 
 
@@ -31,8 +31,8 @@ def test_no_count_is_broken_and_no_line_is_too_long_however_many_runtimes_there_
     console.print(render(header, results, console))
     shown = console.file.getvalue()
     assert max(map(len, shown.splitlines())) <= width
-    matrix = report.matrix(header, results)
+    matrix = summary.matrix(header, results)
     for row in matrix.rows:
-        for words in report.in_words(matrix.cell(row, "runtime0")):
+        for words in summary.in_words(matrix.cell(row, "runtime0")):
             assert shown.count(words) >= 7
     assert all(f"runtime{i} 0.9" in shown for i in range(7))

@@ -11,10 +11,10 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper
 
-from cypool.conformance.isolation import Isolated
-from cypool.conformance.protocol import Outcome, run_request
-from cypool.conformance.runtimes import onnx_backend, onnxruntime
-from cypool.conformance.runtimes.table import connect
+from cypool.conformance.asking.isolation import Isolated
+from cypool.conformance.asking.protocol import Outcome, run_request
+from cypool.conformance.asking.runtimes import onnx_backend, onnxruntime
+from cypool.conformance.asking.runtimes.table import connect
 from cypool.conformance.tensors import DTYPES, Tensor
 
 NAMES = ("cypool", "onnxruntime", "onnxruntime+cypool", "reference", "openvino", "tract")

@@ -14,13 +14,15 @@ from pathlib import Path
 import pytest
 
 import cypool
-from cypool.conformance import cases, models, runner
-from cypool.conformance.axes import spread
-from cypool.conformance.case import Case
-from cypool.conformance.compare import within_ulps
-from cypool.conformance.isolation import Isolated
-from cypool.conformance.protocol import encode, run_request
-from cypool.conformance.smoke import OK, WRONG, Smoke
+from cypool.conformance import cases
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.isolation import Isolated
+from cypool.conformance.asking.protocol import encode, run_request
+from cypool.conformance.asking.smoke import OK, WRONG, Smoke
+from cypool.conformance.cases import models
+from cypool.conformance.cases.axes import spread
+from cypool.conformance.cases.case import Case
+from cypool.conformance.judging.compare import within_ulps
 
 SOURCE = Path(cypool.__file__).parent.parent / "examples/harness/global_lp_pool.c"
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from registering import register
 
 from cypool.cli.smoke import command
-from cypool.conformance.isolation import Isolated
-from cypool.conformance.smoke import OK, UNTOLD, WRONG, Check, Smoke
+from cypool.conformance.asking.isolation import Isolated
+from cypool.conformance.asking.smoke import OK, UNTOLD, WRONG, Check, Smoke
 
 FAKES = Path(__file__).with_name("fakes")
 BITS = "keeps zeros, subnormals, infinities and NaN"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from registering import register
 
-from cypool.conformance.isolation import Isolated, Unavailable
-from cypool.conformance.runtimes import table
+from cypool.conformance.asking.isolation import Isolated, Unavailable
+from cypool.conformance.asking.runtimes import table
 
 FAKES = Path(__file__).with_name("fakes")
 
@@ -65,7 +65,9 @@ def test_installed_are_those_built_in_that_can_be_imported_and_those_registered(
 
 
 def test_finding_and_listing_import_no_runtime() -> None:
-    program = "import sys; from cypool.conformance.runtimes import table; table.installed(); table.find('tract'); print(*sys.modules)"
+    program = (
+        "import sys; from cypool.conformance.asking.runtimes import table; table.installed(); table.find('tract'); print(*sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert not {"onnxruntime", "openvino", "tract", "onnx"} & set(loaded)
 
@@ -75,6 +77,6 @@ def test_what_stands_after_exec_is_split_as_a_shell_does() -> None:
 
 
 def test_the_extra_of_the_checker_brings_no_runtime() -> None:
-    project = (Path(table.__file__).parents[3] / "pyproject.toml").read_text()
+    project = (Path(table.__file__).parents[4] / "pyproject.toml").read_text()
     (extra,) = [line for line in project.splitlines() if line.startswith("check = ")]
     assert not {"onnxruntime", "openvino", "tract"} & {word.strip("\"'[], ").split(">")[0] for word in extra.split()}

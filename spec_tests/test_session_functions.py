@@ -8,10 +8,10 @@ import pytest
 from all_cases import every
 
 import cypool
-from cypool.conformance import axes, models, variants
-from cypool.conformance.compare import judge
-from cypool.conformance.runtimes import onnx_backend
-from cypool.conformance.worker import attempt
+from cypool.conformance.asking.runtimes import onnx_backend
+from cypool.conformance.asking.worker import attempt
+from cypool.conformance.cases import axes, models, variants
+from cypool.conformance.judging.compare import judge
 from cypool.session import Session
 
 X = np.array([[[3, -4]]], np.float32)

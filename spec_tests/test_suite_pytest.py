@@ -11,7 +11,7 @@ import pytest
 from all_cases import every
 
 import cypool
-from cypool.conformance import axes
+from cypool.conformance.cases import axes
 
 ROOT = Path(cypool.__file__).parent.parent
 SOME = "GlobalLpPool-2/float/odd or MaxRoiPool-22/bfloat16/invalid"

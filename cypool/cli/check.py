@@ -16,17 +16,19 @@ from cypool.cli.progress import progress
 from cypool.cli.selection import select
 from cypool.cli.suggestions import did_you_mean
 from cypool.cli.terminal import render
-from cypool.conformance import axes, records, runner
-from cypool.conformance import bundle as bundles
-from cypool.conformance.case import Case
-from cypool.conformance.compare import Criterion, onnx_tolerance, within_ulps
+from cypool.conformance.asking import runner
+from cypool.conformance.asking.isolation import Isolated, Unavailable
+from cypool.conformance.asking.runtimes.table import BUILT_IN, installed
+from cypool.conformance.cases import axes
+from cypool.conformance.cases.case import Case
+from cypool.conformance.cases.variants import VARIANTS
+from cypool.conformance.corpus.atomic_directory import refuse_occupied
 from cypool.conformance.expectations.strict import Held
-from cypool.conformance.explanations import by_answers, drop_contradicted
-from cypool.conformance.isolation import Isolated, Unavailable
-from cypool.conformance.records import Header, Result
-from cypool.conformance.runtimes.table import BUILT_IN, installed
-from cypool.conformance.variants import VARIANTS
-from cypool.conformance.whole import refuse_occupied
+from cypool.conformance.findings import bundle as bundles
+from cypool.conformance.judging import records
+from cypool.conformance.judging.compare import Criterion, onnx_tolerance, within_ulps
+from cypool.conformance.judging.explanations import by_answers, drop_contradicted
+from cypool.conformance.judging.records import Header, Result
 
 
 class NotAvailable(click.ClickException):

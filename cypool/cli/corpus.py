@@ -15,13 +15,14 @@ import cypool
 from cypool.cli import codes, output
 from cypool.cli.selection import select
 from cypool.cli.terminal import render
-from cypool.conformance import corpus, records, verify
-from cypool.conformance.compare import criterion
-from cypool.conformance.corpus import CorpusError
-from cypool.conformance.explanations import drop_contradicted
-from cypool.conformance.export import HASHES, VERSION, export
-from cypool.conformance.records import Header
-from cypool.conformance.whole import refuse_occupied
+from cypool.conformance.corpus import corpus, verify
+from cypool.conformance.corpus.atomic_directory import refuse_occupied
+from cypool.conformance.corpus.corpus import CorpusError
+from cypool.conformance.corpus.export import HASHES, VERSION, export
+from cypool.conformance.judging import records
+from cypool.conformance.judging.compare import criterion
+from cypool.conformance.judging.explanations import drop_contradicted
+from cypool.conformance.judging.records import Header
 
 
 @click.command("export")

@@ -16,14 +16,16 @@ from rich.table import Table
 from rich.text import Text
 
 from cypool.cli import output
-from cypool.conformance import axes, cases, report
+from cypool.conformance import cases
+from cypool.conformance.asking.runtimes.table import EXEC
+from cypool.conformance.cases import axes
+from cypool.conformance.cases.variants import VARIANTS
 from cypool.conformance.expectations.lists import Expectations, ListError, read
 from cypool.conformance.expectations.shipped import shipped
 from cypool.conformance.expectations.strict import Held, hold
-from cypool.conformance.explanations import Against, by_readings
-from cypool.conformance.records import Header, Result
-from cypool.conformance.runtimes.table import EXEC
-from cypool.conformance.variants import VARIANTS
+from cypool.conformance.judging.explanations import Against, by_readings
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports import summary
 
 SHIPPED = "shipped"
 """The word that stands for the lists that come with cypool."""
@@ -94,7 +96,7 @@ def every_id() -> frozenset[str]:
 def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result], against: Against = by_readings) -> dict[str, Held]:
     """What came of holding each runtime that has a list against it."""
     return {
-        name: hold(listed.expectations, header.runtimes[name].version, report.of_runtime(name, results), every_id, against)
+        name: hold(listed.expectations, header.runtimes[name].version, summary.of_runtime(name, results), every_id, against)
         for name, listed in lists.items()
     }
 
@@ -109,7 +111,7 @@ def update(
     said: list[RenderableType] = []
     for name, listed in lists.items():
         assert listed.path is not None
-        version, own = header.runtimes[name].version, report.of_runtime(name, results)
+        version, own = header.runtimes[name].version, summary.of_runtime(name, results)
         try:
             text, changes = update(listed.text, version, own, every_id, against)
         except ListError as error:
@@ -140,11 +142,11 @@ def _surprises(found: Held) -> Table:
     grid.add_column(justify="right")
     grid.add_column(overflow="fold")
     for surprise in found.surprises:
-        text = Text(surprise.kind, "red").append(f": {report.shortened(surprise.text)}", "default")
+        text = Text(surprise.kind, "red").append(f": {summary.shortened(surprise.text)}", "default")
         results = surprise.examples
         details = [f"{result.case}: {result.verdict}" for result in results[:SHOWN]]
         details += [f"and {len(results) - SHOWN:,} more"] if len(results) > SHOWN else []
-        details += [report.shortened(result.message) for result in results[:1] if result.message]
+        details += [summary.shortened(result.message) for result in results[:1] if result.message]
         text.append("".join(f"\n{detail}" for detail in details), "dim")
         grid.add_row(f"{len(results):,}" if results else "", text)
     return grid

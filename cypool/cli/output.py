@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from cypool.cli import codes
-from cypool.conformance.whole import whole_file
+from cypool.conformance.corpus.atomic_directory import whole_file
 
 if TYPE_CHECKING:
     from rich.console import Console

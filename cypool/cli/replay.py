@@ -10,8 +10,8 @@ import click
 
 from cypool.cli import codes
 from cypool.cli.check import NotAvailable
-from cypool.conformance.bundle import BundleError, find_bundles, read
-from cypool.conformance.isolation import Isolated, Unavailable
+from cypool.conformance.asking.isolation import Isolated, Unavailable
+from cypool.conformance.findings.bundle import BundleError, find_bundles, read
 
 
 @click.command(epilog=codes.told("all conform now", {codes.DEVIATES: "one deviates", codes.UNAVAILABLE: "a runtime is not available"}))

@@ -9,7 +9,7 @@ import click
 
 from cypool.cli import codes, expecting, output, reports
 from cypool.cli.terminal import render, render_diff
-from cypool.conformance import records
+from cypool.conformance.judging import records
 from cypool.conformance.reports.diff import NotComparable, differences
 from cypool.conformance.reports.merge import Run, merge
 

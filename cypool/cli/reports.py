@@ -14,7 +14,7 @@ import click
 from cypool.cli import output
 from cypool.cli.expecting import Listed
 from cypool.conformance.expectations.strict import Held
-from cypool.conformance.records import Header, Result
+from cypool.conformance.judging.records import Header, Result
 
 Command = TypeVar("Command", bound=Callable[..., None])
 Write: TypeAlias = Callable[[Header, Sequence[Result], Mapping[str, Listed], Mapping[str, Held], Path | None], None]
@@ -36,7 +36,7 @@ def options(command: Command) -> Command:
 
 def _addresses(page: Path, bundles: Path) -> dict[tuple[str, str], str]:
     """Return the addresses of bundles as seen from a page; one on standard output is taken to stay in this folder."""
-    from cypool.conformance.bundle import BundleError, directories
+    from cypool.conformance.findings.bundle import BundleError, directories
 
     try:
         found = directories(bundles)

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from cypool.cli import codes, output
 from cypool.cli.check import NotAvailable
-from cypool.conformance import report
-from cypool.conformance.isolation import Isolated, Unavailable
-from cypool.conformance.smoke import OK, UNTOLD, WRONG, Smoke
+from cypool.conformance.asking.isolation import Isolated, Unavailable
+from cypool.conformance.asking.smoke import OK, UNTOLD, WRONG, Smoke
+from cypool.conformance.reports import summary
 
 STYLES = {OK: "green", WRONG: "red", UNTOLD: "dim"}
 
@@ -34,7 +34,7 @@ def command(runtime: str, timeout: float) -> None:
                 verdicts.append(check.verdict)
                 console.print(Text(f"{check.verdict:7}", STYLES[check.verdict]).append(f" {check.fact}", "default"))
                 if check.message:
-                    console.print(Padding(Text(report.shortened(check.message), "dim"), (0, 0, 0, 8)))
+                    console.print(Padding(Text(summary.shortened(check.message), "dim"), (0, 0, 0, 8)))
     except Unavailable as error:
         raise NotAvailable(str(error)) from None
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in STYLES)

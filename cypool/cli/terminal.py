@@ -13,11 +13,12 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cypool.conformance import compare, report
-from cypool.conformance.records import Header, Result
-from cypool.conformance.report import Finding
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports import summary
 from cypool.conformance.reports.diff import Difference, groups
 from cypool.conformance.reports.fingerprint import Followed, fingerprint
+from cypool.conformance.reports.summary import Finding
 
 STYLES = {compare.PASS: "green", compare.READS_DIFFERENTLY: "cyan", compare.UNSUPPORTED: "dim"}
 BAD = "red"
@@ -37,13 +38,13 @@ def render(header: Header, results: Sequence[Result], console: Console) -> Rende
     ]
     parts.append(_legend(results))
     for name in header.runtimes:
-        parts += ["", _runtime(header, name, report.of_runtime(name, results))]
+        parts += ["", _runtime(header, name, summary.of_runtime(name, results))]
     return Group(*parts)
 
 
 def _matrix(header: Header, results: Sequence[Result], names: Sequence[str], width: int) -> Table:
     """The matrix of these runtimes, as many as fit side by side."""
-    matrix = report.matrix(header, results)
+    matrix = summary.matrix(header, results)
     room = max(NARROWEST, (width - LABELS) // len(names) - 2)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_footer=True, footer_style="")
     table.add_column("", footer="all", no_wrap=True)
@@ -68,7 +69,7 @@ def _cell(counts: Counter[str], room: int) -> Text:
     for verdict in compare.VERDICTS:
         if not counts[verdict]:
             continue
-        (word,) = report.in_words(Counter({verdict: counts[verdict]}))
+        (word,) = summary.in_words(Counter({verdict: counts[verdict]}))
         if column:
             lead = "  " if column + 2 + len(word) <= room else "\n"
             column = column + 2 if lead == "  " else 0
@@ -80,14 +81,14 @@ def _cell(counts: Counter[str], room: int) -> Text:
 
 def _legend(results: Sequence[Result]) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
-    for word, meaning in report.legend(results):
+    for word, meaning in summary.legend(results):
         grid.add_row(word, Text(meaning, "dim"))
     return grid
 
 
 def _runtime(header: Header, name: str, results: Sequence[Result]) -> RenderableType:
-    parts: list[RenderableType] = [Text(str(report.summary(header, name, results)), "bold")]
-    parts.append(_findings(header, [(finding.verdict, finding) for finding in report.findings(results)]))
+    parts: list[RenderableType] = [Text(str(summary.summarize(header, name, results)), "bold")]
+    parts.append(_findings(header, [(finding.verdict, finding) for finding in summary.findings(results)]))
     followed = fingerprint(header, results)
     if followed:
         parts.append(Text("fingerprint: ").append(Text(", ").join(Text(str(reading), _style(reading)) for reading in followed)))
@@ -114,7 +115,7 @@ def _examples(finding: Finding) -> list[str]:
     for example in finding.examples:
         lines.append(f"the smallest: {example.case}" if lines else example.case)
         said = [example.message, example.stderr if finding.verdict in LOST else ""]
-        lines += [line for line in map(report.shortened, said) if line not in lines]
+        lines += [line for line in map(summary.shortened, said) if line not in lines]
     return lines
 
 

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
-from cypool.conformance.protocol import Description
-from cypool.conformance.runtimes.base import Run, Unsupported
-from cypool.conformance.runtimes.reference import Reference
+from cypool.conformance.asking.protocol import Description
+from cypool.conformance.asking.runtimes.base import Run, Unsupported
+from cypool.conformance.asking.runtimes.reference import Reference
 from cypool.conformance.tensors import Tensor
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fake_runtimes import key
 
-from cypool.conformance import models
-from cypool.conformance.case import Case
+from cypool.conformance.cases import models
+from cypool.conformance.cases.case import Case
 
 
 def write(path: Path, cases: Iterable[Case]) -> None:

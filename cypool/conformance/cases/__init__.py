@@ -14,7 +14,7 @@ import numpy as np
 
 from cypool import spec
 from cypool.conformance import oracle
-from cypool.conformance.case import Case, Later, TypedValue
+from cypool.conformance.cases.case import Case, Later, TypedValue
 from cypool.conformance.cases.covering import Axes, Choice, Constraint, Meeting, covering, pairs
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.cases.faults import ANCHOR, Call, faults

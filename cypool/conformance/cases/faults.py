@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cypool import spec
-from cypool.conformance.case import TypedValue
 from cypool.conformance.cases.attributes import some
+from cypool.conformance.cases.case import TypedValue
 from cypool.conformance.cases.draws import Array
 from cypool.conformance.cases.shapes import fits
 from cypool.conformance.tensors import DTYPES

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cypool import spec
-from cypool.conformance.axes import base
-from cypool.conformance.compare import CONFORMS, OR, VERDICTS
+from cypool.conformance.cases.axes import base
 from cypool.conformance.expectations.versions import within
-from cypool.conformance.explanations import Against, by_readings
+from cypool.conformance.judging.compare import CONFORMS, OR, VERDICTS
+from cypool.conformance.judging.explanations import Against, by_readings
+from cypool.conformance.judging.records import Result
 from cypool.conformance.oracle import JOIN
-from cypool.conformance.records import Result
 
 
 class ListError(ValueError):

@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from cypool.conformance import report
-from cypool.conformance.axes import base
+from cypool.conformance.cases.axes import base
 from cypool.conformance.expectations.lists import Entry, Expectations, about, matches
-from cypool.conformance.explanations import Against, by_readings
-from cypool.conformance.records import Result
+from cypool.conformance.judging.explanations import Against, by_readings
+from cypool.conformance.judging.records import Result
+from cypool.conformance.reports import summary
 
 NOT_LISTED = "not listed"
 OTHERWISE = "listed, but as another verdict"
@@ -72,7 +72,7 @@ def hold(expectations: Expectations, version: str, results: Sequence[Result], kn
         surprises += [Surprise(NOTHING, f"{glob} (of {entry.title})") for glob in quiet]
         if not listed and not quiet and (kind := useless(entry, entries, results, known)):
             surprises.append(Surprise(kind, entry.title))
-    for finding in report.findings(result for id, result in by_id.items() if id not in owner and not result.conforms):
+    for finding in summary.findings(result for id, result in by_id.items() if id not in owner and not result.conforms):
         surprises += _surprises(NOT_LISTED, ": ".join(filter(None, (finding.verdict, finding.name))), finding.results)
     as_listed = sum(entry.takes(by_id[id]) for id, entry in owner.items())
     order = NOT_LISTED, OTHERWISE, CONFORMS, NOTHING, BEHIND

@@ -9,16 +9,16 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cypool.conformance import report
-from cypool.conformance.axes import base
-from cypool.conformance.compare import OR
+from cypool.conformance.cases.axes import base
 from cypool.conformance.expectations.blocks import cut, edited, written
 from cypool.conformance.expectations.lists import Entry, Place, about, matches, read
 from cypool.conformance.expectations.strict import Known, idle, unasked_of, useless
 from cypool.conformance.expectations.versions import within
-from cypool.conformance.explanations import Against, by_readings
+from cypool.conformance.judging.compare import OR
+from cypool.conformance.judging.explanations import Against, by_readings
+from cypool.conformance.judging.records import Result
 from cypool.conformance.oracle import JOIN
-from cypool.conformance.records import Result
+from cypool.conformance.reports import summary
 
 UNEXPLAINED = "to be explained"
 """How the reason of an entry starts that nobody has written one for."""
@@ -138,7 +138,7 @@ def _by_fault(results: Iterable[Result]) -> Iterator[tuple[Entry, list[Result]]]
 
 def _by_finding(results: Sequence[Result]) -> Iterator[tuple[Entry, list[Result]]]:
     """Give an entry for each other finding, and its results: what is valid and what is not apart."""
-    for finding in report.findings(results):
+    for finding in summary.findings(results):
         for invalid in (False, True):
             members = [result for result in finding.results if (result.fault is not None) == invalid]
             if members:
@@ -147,9 +147,9 @@ def _by_finding(results: Sequence[Result]) -> Iterator[tuple[Entry, list[Result]
 
 def _reason(verdict: str, members: Sequence[Result]) -> str:
     """Return what stands for a reason until somebody writes one."""
-    (finding, *_) = report.findings(members)
+    (finding, *_) = summary.findings(members)
     example = finding.telling
-    told = ": ".join(filter(None, (finding.name, example.case, report.shortened(example.message, 40, 80))))
+    told = ": ".join(filter(None, (finding.name, example.case, summary.shortened(example.message, 40, 80))))
     return f"{UNEXPLAINED}; {told}"
 
 

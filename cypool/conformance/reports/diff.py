@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from cypool.conformance import compare, report
-from cypool.conformance.records import Header, Result
-from cypool.conformance.report import Finding, Summary
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports import summary
 from cypool.conformance.reports.fingerprint import Followed, fingerprint
 from cypool.conformance.reports.merge import Run
+from cypool.conformance.reports.summary import Finding, Summary
 
 Pair = tuple[Result, Result]
 """The old and the new result of one case."""
@@ -68,15 +69,15 @@ def groups(pairs: Sequence[Pair]) -> list[tuple[str, Finding]]:
     for old, new in pairs:
         told = new if not new.conforms or old.verdict == compare.PASS else old
         by_verdicts.setdefault(f"{old.verdict} → {new.verdict}", []).append(told)
-    found = [(verdicts, finding) for verdicts, results in by_verdicts.items() for finding in report.findings(results)]
+    found = [(verdicts, finding) for verdicts, results in by_verdicts.items() for finding in summary.findings(results)]
     return sorted(found, key=lambda group: -group[1].count)
 
 
 def _difference(old: Run, new: Run, before: str, after: str) -> Difference:
-    olds, news = report.of_runtime(before, old[1]), report.of_runtime(after, new[1])
+    olds, news = summary.of_runtime(before, old[1]), summary.of_runtime(after, new[1])
     return Difference(
-        report.summary(old[0], before, olds),
-        report.summary(new[0], after, news),
+        summary.summarize(old[0], before, olds),
+        summary.summarize(new[0], after, news),
         _changes({result.case: result for result in olds}, {result.case: result for result in news}),
         _readings(old[0], olds, new[0], news),
     )

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cypool.conformance import compare, report
-from cypool.conformance.compare import AS_RULED, OR
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.compare import AS_RULED, OR
+from cypool.conformance.judging.records import Header, Result
 from cypool.conformance.oracle import JOIN
-from cypool.conformance.records import Header, Result
+from cypool.conformance.reports import summary
 from cypool.spec.model import Ruling
 
 REFUSED = (compare.LOAD_ERROR, compare.ERROR)
@@ -66,7 +67,7 @@ def fingerprints(header: Header, results: Sequence[Result]) -> list[tuple[str, R
     """Those of all runtimes side by side: the operator, the ruling, and what each runtime of which cases tell does about it."""
     rows = {(op, ruling.id): (op, ruling, dict[str, Followed]()) for op, of_op in header.rulings.items() for ruling in of_op}
     for name in header.runtimes:
-        for followed in fingerprint(header, report.of_runtime(name, results)):
+        for followed in fingerprint(header, summary.of_runtime(name, results)):
             rows[followed.op, followed.ruling.id][2][name] = followed
     return [row for row in rows.values() if row[2]]
 
@@ -84,7 +85,7 @@ def _where_most_is_computed(results: Iterable[Result]) -> set[Place]:
     balance: Counter[Place] = Counter()
     for result in results:
         if result.fault is None:
-            balance[_place(result)] += 1 if result.verdict in report.COMPUTED else -1
+            balance[_place(result)] += 1 if result.verdict in summary.COMPUTED else -1
     return {place for place, more in balance.items() if more > 0}
 
 

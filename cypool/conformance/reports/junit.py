@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from cypool.conformance import compare
 from cypool.conformance.expectations.lists import Entry, Expectations
-from cypool.conformance.records import Header, Result
-from cypool.conformance.report import printable
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports.summary import printable
 
 Element: TypeAlias = Skipped | Failure | Error
 

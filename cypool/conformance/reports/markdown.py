@@ -8,12 +8,12 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cypool.conformance import report
 from cypool.conformance.expectations.strict import Held
-from cypool.conformance.records import Header, Result
-from cypool.conformance.report import Finding
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports import summary
 from cypool.conformance.reports.diff import Difference, groups
 from cypool.conformance.reports.fingerprint import Followed, fingerprints
+from cypool.conformance.reports.summary import Finding
 
 MOST_FINDINGS = 50
 """How many findings of a runtime are shown; runtimes that say something else in every message would fill the page."""
@@ -24,16 +24,16 @@ CHANGED = ("broke", "fixed", "different")
 
 def markdown(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None) -> str:
     """The run: a line a runtime, what is not as its list says, the matrix with its legend, the fingerprints, then the findings, folded."""
-    by_runtime = {name: report.of_runtime(name, results) for name in header.runtimes}
+    by_runtime = {name: summary.of_runtime(name, results) for name in header.runtimes}
     parts = [
-        "\n".join(f"- {escaped(str(report.summary(header, name, own)))}" for name, own in by_runtime.items()),
+        "\n".join(f"- {escaped(str(summary.summarize(header, name, own)))}" for name, own in by_runtime.items()),
         *(_held(header.title(name), own) for name, own in (held or {}).items()),
         _matrix(header, results),
-        "\n".join(f"- *{word}*: {meaning}" for word, meaning in report.legend(results)),
+        "\n".join(f"- *{word}*: {meaning}" for word, meaning in summary.legend(results)),
         *_fingerprints(header, results),
     ]
     for name, own in by_runtime.items():
-        found = report.findings(own)
+        found = summary.findings(own)
         if found:
             table_of_it = findings_table(header, [(finding.verdict, finding) for finding in found])
             parts += folded(f"Findings: {header.title(name)} ({len(found)})", table_of_it)
@@ -45,7 +45,7 @@ def diff_markdown(header: Header, found: Sequence[Difference]) -> str:
     """What changed, in the same form; ``header`` is the new run's."""
     parts: list[str] = []
     for difference in found:
-        parts.append("\n".join(f"- {escaped(str(summary))}" for summary in (difference.old, difference.new)))
+        parts.append("\n".join(f"- {escaped(str(told))}" for told in (difference.old, difference.new)))
         parts.append(f"**{difference.changes}**")
         for word in CHANGED:
             changed = groups(getattr(difference.changes, word))
@@ -63,7 +63,7 @@ def escaped(text: str) -> str:
     >>> escaped("a|b <i> *c*")
     'a&#124;b &lt;i&gt; &#42;c&#42;'
     """
-    line = html.escape(report.shortened(text, 100, 200), quote=False)
+    line = html.escape(summary.shortened(text, 100, 200), quote=False)
     return "".join(f"&#{ord(character)};" if character in "|*_`[]~\\" else character for character in line)
 
 
@@ -109,9 +109,9 @@ def _held(title: str, held: Held) -> str:
 
 
 def _matrix(header: Header, results: Sequence[Result]) -> str:
-    matrix = report.matrix(header, results)
-    rows = [(*row, *(", ".join(report.in_words(matrix.cell(row, name))) for name in matrix.columns)) for row in matrix.rows]
-    rows.append(("**all**", "", *(", ".join(report.in_words(matrix.total(name))) for name in matrix.columns)))
+    matrix = summary.matrix(header, results)
+    rows = [(*row, *(", ".join(summary.in_words(matrix.cell(row, name))) for name in matrix.columns)) for row in matrix.rows]
+    rows.append(("**all**", "", *(", ".join(summary.in_words(matrix.total(name))) for name in matrix.columns)))
     return table(("operator-version", "type", *(escaped(header.title(name)) for name in matrix.columns)), rows)
 
 

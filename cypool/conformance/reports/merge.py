@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from cypool.conformance.protocol import Description
-from cypool.conformance.records import Header, Result
+from cypool.conformance.asking.protocol import Description
+from cypool.conformance.judging.records import Header, Result
 from cypool.spec.model import Ruling
 
 Run = tuple[Header, list[Result]]

@@ -17,13 +17,14 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from cypool.conformance import compare, report
-from cypool.conformance.excerpt import Excerpt
 from cypool.conformance.expectations.strict import Held
-from cypool.conformance.records import Header, Result
-from cypool.conformance.report import Finding
+from cypool.conformance.judging import compare
+from cypool.conformance.judging.excerpt import Excerpt
+from cypool.conformance.judging.records import Header, Result
+from cypool.conformance.reports import summary
 from cypool.conformance.reports.fingerprint import fingerprints
 from cypool.conformance.reports.merge import asked_as
+from cypool.conformance.reports.summary import Finding
 
 HERE = Path(__file__).parent
 
@@ -58,21 +59,21 @@ def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | N
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["printable"] = report.printable
+    environment.filters["printable"] = summary.printable
     environment.filters["link"] = lambda parameters: "#" + urlencode(parameters)
-    by_runtime = {name: report.of_runtime(name, results) for name in header.runtimes}
+    by_runtime = {name: summary.of_runtime(name, results) for name in header.runtimes}
     return environment.get_template("page.html.j2").render(
         header=header,
         kinds=KINDS,
-        summaries={name: report.summary(header, name, own) for name, own in by_runtime.items()},
+        summaries={name: summary.summarize(header, name, own) for name, own in by_runtime.items()},
         held=held or {},
         bundle=lambda runtime, finding: _bundle(bundles or {}, asked_as(header, runtime), finding),
         again=lambda runtime, case: f"{_command(header, runtime)} -k {shlex.quote(case)}",
-        matrix=report.matrix(header, results),
+        matrix=summary.matrix(header, results),
         shares=shares,
         fingerprints=fingerprints(header, results),
-        findings={name: report.findings(own) for name, own in by_runtime.items()},
-        legend=[(v, report.SHORT[v], report.LEGEND[v]) for v in compare.VERDICTS if any(result.verdict == v for result in results)],
+        findings={name: summary.findings(own) for name, own in by_runtime.items()},
+        legend=[(v, summary.SHORT[v], summary.LEGEND[v]) for v in compare.VERDICTS if any(result.verdict == v for result in results)],
         style=Markup((HERE / "page.css").read_text(encoding="utf-8")),
         script=Markup((HERE / "page.js").read_text(encoding="utf-8")),
         data=Markup(embedded(data(header, by_runtime))),
@@ -91,7 +92,7 @@ def _command(header: Header, runtime: str) -> str:
 
 def shares(counts: Counter[str]) -> list[tuple[str, int, str, float]]:
     """What a cell is made of: verdict, count, short word, and percentage, verdicts in their usual order."""
-    return [(v, counts[v], report.SHORT[v], 100 * counts[v] / counts.total()) for v in compare.VERDICTS if counts[v]]
+    return [(v, counts[v], summary.SHORT[v], 100 * counts[v] / counts.total()) for v in compare.VERDICTS if counts[v]]
 
 
 def embedded(value: Any) -> str:
@@ -104,7 +105,7 @@ def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
     texts: dict[str, int] = {"": 0}
 
     def number(text: str) -> int:
-        return texts.setdefault(report.printable(text), len(texts))
+        return texts.setdefault(summary.printable(text), len(texts))
 
     def excerpts(shown: Iterable[Excerpt]) -> list[list[Any]]:
         return [[e.name, e.type, e.shape, e.start, number(" ".join(e.values))] for e in shown]
@@ -112,7 +113,7 @@ def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
     cases: dict[str, dict[str, Any]] = {}
     runtimes = []
     for position, (name, results) in enumerate(by_runtime.items()):
-        findings = report.findings(results)
+        findings = summary.findings(results)
         runtimes.append(
             {"name": name, "title": header.title(name), "findings": [found.name for found in findings], "command": _command(header, name)}
         )
@@ -131,7 +132,7 @@ def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
             }
     return {
         "runtimes": runtimes,
-        "verdicts": {verdict: {"word": report.SHORT[verdict], "kind": KINDS[verdict]} for verdict in compare.VERDICTS},
+        "verdicts": {verdict: {"word": summary.SHORT[verdict], "kind": KINDS[verdict]} for verdict in compare.VERDICTS},
         "conforms": sorted(compare.CONFORMS),
         "readings": {name: header.explain(name) for runtime in runtimes for name in runtime["findings"] if header.explain(name)},
         "texts": list(texts),

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from cypool.conformance import axes
 from cypool.conformance import cases as generated
-from cypool.conformance.case import Case
-from cypool.conformance.compare import criterion
+from cypool.conformance.asking.isolation import Isolated, Unavailable
+from cypool.conformance.asking.runner import examined
+from cypool.conformance.cases import axes
+from cypool.conformance.cases.case import Case
 from cypool.conformance.expectations.lists import Entry, ListError, about, read
-from cypool.conformance.isolation import Isolated, Unavailable
-from cypool.conformance.records import Result
-from cypool.conformance.runner import examined
+from cypool.conformance.judging.compare import criterion
+from cypool.conformance.judging.records import Result
 
 RUNTIME: pytest.StashKey[Isolated] = pytest.StashKey()
 

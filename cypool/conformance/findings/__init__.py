@@ -1,0 +1,1 @@
+"""Take one finding in hand: bundles, scripts that reproduce it, texts ready to file."""
