@@ -51,7 +51,7 @@ manifest: .venv/test.stamp  ## write the manifest of all cases, and the record o
 platforms: .venv/test.stamp  ## build and check on other platforms, PLATFORMS or all; needs root, debootstrap, qemu-user and clang
 	PYTHON=$(BIN)/python platforms/run.sh $(PLATFORMS)
 
-bench: .venv/bench.stamp  ## race cypool against its peers; BENCH=--quick for a minute of it
+bench: .venv/bench.stamp  ## race cypool against its peers; BENCH="--quick --op MaxPool" for a minute of it
 	$(BIN)/python -m benchmarks $(BENCH)
 
 bench-guard: .venv/test.stamp  ## instruction counts of the inner loops against those on record; needs valgrind

@@ -14,12 +14,14 @@ from pathlib import Path
 
 from benchmarks import imports, machine, peers, plot, race, report, sweep, timing
 from benchmarks.peers import cypool_peer
-from benchmarks.settings import SLOW_TO_COMPILE, Setting, all_settings
+from benchmarks.settings import SLOW_TO_COMPILE, all_settings
+from benchmarks.settings.goals import Setting
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer settings and rounds, under a minute")
+    parser.add_argument("--quick", action="store_true", help="fewer settings and rounds: some minutes, or a minute for an operator")
+    parser.add_argument("--op", default="", metavar="NAMES", help="only these operators, comma between")
     parser.add_argument("--threads", default="1,2", help="numbers of threads, for all alike (1,2)")
     parser.add_argument(
         "-k", dest="pattern", default="", metavar="WORDS", help="only settings whose name or row holds all WORDS; a glob if it has *"
@@ -54,12 +56,16 @@ def main() -> None:
                     lines = sweep.run(item, threads, effort)
                     out.print(sweep.title(item, lines, threads), sweep.table(lines), "", sep="\n")
         return
-    settings = [s for s in all_settings() if wanted(s, options.pattern) and (s.quick or not options.quick)]
+    operators = sorted({s.work.op for s in all_settings()})
+    chosen = options.op.split(",") if options.op else operators
+    if unknown := set(chosen) - set(operators):
+        raise SystemExit(f"no settings of {', '.join(sorted(unknown))}; there are some of {', '.join(operators)}")
+    settings = [s for s in all_settings() if s.work.op in chosen and wanted(s, options.pattern) and (s.quick or not options.quick)]
     if not settings:
         raise SystemExit(f"no setting matches {options.pattern!r}; --list names them")
     if options.list:
         for setting in settings:
-            out.print(f"{setting.row:24} {setting.name}")
+            out.print(f"{setting.row:36} {setting.name}")
         return
 
     start = time.perf_counter()
@@ -75,7 +81,7 @@ def main() -> None:
     results = []
     with out.status("") as status:
         for setting in settings:
-            slow = SLOW_TO_COMPILE[setting.work.op] if options.quick else ()
+            slow = SLOW_TO_COMPILE.get(setting.work.op, ()) if options.quick else ()
             taking_part = {name: way for name, way in ways.items() if name not in slow}
             for threads in counts:
                 if threads in setting.threads or (threads > 1 and max(setting.threads) > 1):
@@ -83,7 +89,7 @@ def main() -> None:
                     results.append(race.run(setting, threads, threads == max(counts) > 1, taking_part, effort, options.best))
                     if options.json:
                         options.json.write_text(json.dumps(report.as_json(results, facts, versions), indent=1) + "\n")
-    imported = None if options.pattern else imports.measure(5 if options.quick else 15)
+    imported = None if options.pattern or options.op else imports.measure(5 if options.quick else 15)
 
     statistic = "best" if options.best else "median"
     out.print(f"\ncypool's {statistic} time, ± half the quartile distance, and how many times as long others took;")

@@ -13,75 +13,96 @@ from benchmarks import plot
 from benchmarks.figures import DOCS, FOLDER, put
 from benchmarks.machine import sentence
 from benchmarks.report import factor, seconds
-from benchmarks.settings import LIMIT, ONE_THREAD
+from benchmarks.settings.goals import ELSEWHERE, FASTEST, LIMIT
 
 RECORD = FOLDER / "performance.json"
 PAGE = "performance.md"
-ORT = "ORT"
 
 STATISTICS = {"best": "least", "median": "median"}
 """The entry of a record's times by what was compared."""
 
-TITLES = ("work", "cypool, 1 thread", "fastest peer", "ONNX Runtime", "limit")
+TITLES = ("work", "cypool", "beside", "asked", "1 thread", "2 threads", "limit")
+
+MANY = 6
+"""Settings of a row beyond which only the least and the largest ratio are shown."""
+
+Results = list[dict[str, Any]]
 
 
 def block() -> str:
-    """What stands in the page: the machine, the table, and the ratios in a sentence."""
+    """Return the made part of the page: the machine, and a table an operator."""
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     (statistic,) = {result["statistic"] for result in record["results"]}
-    lines = [
-        f"{sentence(record['machine'])}. {versions}. Times and ratios are of {statistic} samples.",
-        "",
-        row(TITLES),
-        "|---" * len(TITLES) + "|",
-    ]
-    by_name: dict[str, list[dict[str, Any]]] = {}
-    for result in record["results"]:
-        by_name.setdefault(result["name"], []).append(result)
-    lines += [row((name, *cells(results))) for name, results in by_name.items()]
-    return "\n".join([*lines, "", ratios(record["results"])])
+    parts = [f"{sentence(record['machine'])}. {versions}. Times and ratios are of {statistic} samples."]
+    for op, results in grouped(record["results"], "op").items():
+        lines = [line(TITLES), "|---" * len(TITLES) + "|"]
+        for name, group in grouped(results, "row").items():
+            lines += table_rows(name.removeprefix(op).strip(", ") or "all", group)
+        parts += [f"**{op}**", "\n".join(lines)]
+    return "\n\n".join(parts)
 
 
-def row(cells: Iterable[str]) -> str:
+def grouped(results: Results, key: str) -> dict[str, Results]:
+    """Results by an entry, in their order."""
+    groups: dict[str, Results] = {}
+    for result in results:
+        groups.setdefault(result[key], []).append(result)
+    return groups
+
+
+def line(cells: Iterable[str]) -> str:
     """A line of a table."""
     return f"| {' | '.join(cells)} |"
 
 
-def cells(results: list[dict[str, Any]]) -> tuple[str, ...]:
-    """What one piece of work took, and how many times as long others, with each number of threads."""
-    first = results[0]
-    peers = {peer: [result["ratios"].get(peer) for result in results] for peer in first["peers"]}
-    fastest = min(peers, key=lambda peer: peers[peer][0] or 1e9, default="")
-    return (
-        seconds(first["times"]["cypool"][STATISTICS[first["statistic"]]])
-        + ("" if first["threads"] == 1 else f" ({first['threads']} threads)"),
-        f"{several(peers[fastest])} ({fastest})" if fastest else "",
-        several(peers.get(ORT, [])),
-        several([result["ratios"].get(LIMIT) for result in results]),
-    )
-
-
-def several(values: list[float | None]) -> str:
-    """Ratios, with one comma between."""
-    return ", ".join(factor(value) for value in values if value is not None)
-
-
-def ratios(results: list[dict[str, Any]]) -> str:
-    """The ranges of cypool's own ratios."""
-
-    def span(values: list[float]) -> str:
-        return f"{min(values):.1f} to {max(values):.1f}"
-
+def table_rows(name: str, results: Results) -> list[str]:
+    """A row of the settings' table: one line for all that it is held against."""
+    ones = [result for result in results if result["threads"] == min(r["threads"] for r in results)]
+    times = [result["times"]["cypool"][STATISTICS[result["statistic"]]] for result in ones]
+    limits = [result["ratios"][LIMIT] for result in ones if LIMIT in result["ratios"]]
+    beside = list(dict.fromkeys(goal["against"] for result in results for goal in result["goals"])) or [FASTEST]
     own = [
-        ("Rescaled rows take {} times a plain one's time", [1 / r["ratios"]["plain"] for r in results if r["ratios"].get("plain")]),
         (
-            "channels last {} times the contiguous",
-            [1 / r["ratios"]["contiguous"] for r in results if r["ratios"].get("contiguous")],
-        ),
-        ("two threads do {} times one's work", [r["ratios"][ONE_THREAD] for r in results if r["ratios"].get(ONE_THREAD)]),
+            goal,
+            asked(results, goal),
+            *(reached([result for result in results if result["threads"] == count], goal) for count in (1, 2)),
+        )
+        for goal in beside
     ]
-    return ", ".join(words.format(span(values)) for words, values in own if values) + "."
+    first, *others = [cells for cells in own if any(cells[2:])] or own[:1]
+    return [
+        line((name, span(list(map(seconds, sorted(times)))), *first, span([factor(value) for value in sorted(limits)]))),
+        *(line(("", "", *cells, "")) for cells in others),
+    ]
+
+
+def span(words: list[str]) -> str:
+    """The first and the last of some figures."""
+    return " to ".join(dict.fromkeys(words[:1] + words[-1:]))
+
+
+def asked(results: Results, against: str) -> str:
+    """How many times as fast cypool is to be: one number, or one a setting."""
+    by_name = {result["name"]: goal["asked"] for result in results for goal in result["goals"] if goal["against"] == against}
+    values = [factor(value) for value in by_name.values()]
+    return values[0] if len(set(values)) == 1 else ", ".join(values)
+
+
+def reached(results: Results, against: str) -> str:
+    """How many times as fast it is, setting by setting; what falls short in bold."""
+    values = []
+    for result in results:
+        goals = [goal for goal in result["goals"] if goal["against"] == against]
+        values += [(goal["reached"], goal["met"]) for goal in goals]
+        if not goals and against == FASTEST and (rivals := [result["ratios"][peer] for peer in result["peers"] if peer not in ELSEWHERE]):
+            values.append((min(rivals), True))
+    words = [factor(value) if met else f"**{factor(value)}**" for value, met in values]
+    if len(words) <= MANY:
+        return ", ".join(words)
+    short = sum(not met for _, met in values)
+    least, most = (words[values.index(choose(values))] for choose in (min, max))
+    return f"{least} to {most}" + (f" (short {short} of {len(values)})" if short else "")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The ratio peer/cypool by setting, as a picture.
+"""The ratio peer/cypool by row of the targets, as a picture.
 
 Apart from the report because only this needs matplotlib.
 """
@@ -9,11 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.settings import LIMIT
+from benchmarks.settings.goals import FASTEST, LIMIT
+
+Results = Sequence[dict[str, Any]]
+Values = Sequence[tuple[dict[str, Any], float | None]]
 
 
-def draw(results: Sequence[dict[str, Any]], path: Path, title: str) -> None:
-    """Draw results as their record has them: a dot a peer, a line a setting, the limit a bar; right of 1 is slower than cypool."""
+def draw(results: Results, path: Path, title: str) -> None:
+    """Draw results as their record has them: a line a row, a dot for each of its settings and peers; right of 1 is slower than cypool.
+
+    Thin bars are memory's limit, thick ones what is asked against the fastest peer.
+    """
     import matplotlib
 
     matplotlib.use("agg")
@@ -21,28 +27,40 @@ def draw(results: Sequence[dict[str, Any]], path: Path, title: str) -> None:
 
     shown = [result for result in results if result["peers"]]
     names = sorted({peer for result in shown for peer in result["peers"]})
+    rows = list(dict.fromkeys(label(result) for result in shown))
     counts = sorted({result["threads"] for result in shown})
-    height = 1.5 + 0.19 * max((sum(result["threads"] == count for result in shown) for count in counts), default=1)
-    figure, axes = pyplot.subplots(1, len(counts) or 1, figsize=(6.5 * max(1, len(counts)), height), squeeze=False, sharex=True)
+    size = (4 + 4.5 * max(1, len(counts)), 1.5 + 0.17 * len(rows))
+    figure, axes = pyplot.subplots(1, len(counts) or 1, figsize=size, squeeze=False, sharex=True, sharey=True)
     for axis, count in zip(axes[0], counts, strict=False):
-        lines = [result for result in shown if result["threads"] == count]
-        rows = range(len(lines))
-        for place, name in enumerate(names):  # a peer has its colour in every panel, whoever else is there
-            points = [(result["ratios"][name], row) for row, result in zip(rows, lines, strict=True) if name in result["peers"]]
-            if points:
-                axis.plot(*zip(*points, strict=True), "o", color=f"C{place}", markersize=4, label=name)
-        limits = [(result["ratios"][LIMIT], row) for row, result in zip(rows, lines, strict=True) if result["ratios"].get(LIMIT)]
-        if limits:
-            axis.plot(*zip(*limits, strict=True), "|", color="black", markersize=7, label="limit")
+        these = [result for result in shown if result["threads"] == count]
+        for place, name in enumerate(names):  # a peer has its colour in every panel
+            points(axis, rows, [(result, result["ratios"].get(name)) for result in these], "o", f"C{place}", 3, name)
+        points(axis, rows, [(result, result["ratios"].get(LIMIT)) for result in these], "|", "gray", 5, LIMIT)
+        goals = [(result, goal["asked"]) for result in these for goal in result["goals"] if goal["against"] == FASTEST]
+        points(axis, rows, goals, "|", "black", 9, "asked")
         axis.axvline(1, color="black", linewidth=0.8)
         axis.set_xscale("log")
-        axis.set_yticks(list(rows), [result["name"] for result in lines], fontsize=6)
-        axis.invert_yaxis()
-        axis.grid(axis="x", which="both", linewidth=0.2)
+        axis.set_yticks(range(len(rows)), rows, fontsize=6)
+        axis.set_ylim(len(rows) - 0.5, -0.5)
+        axis.grid(axis="both", which="major", linewidth=0.2)
         axis.set_xlabel("time / cypool's time")
         axis.set_title(f"{count} thread{'s' if count > 1 else ''}", fontsize=9)
-    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=len(names) + 1, fontsize=7)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="lower center", ncols=len(names) + 2, fontsize=7)
     figure.suptitle(title, fontsize=8)
-    figure.tight_layout(rect=(0, 0.03, 1, 1))
+    figure.tight_layout(rect=(0, 0.5 / size[1], 1, 1))
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
+
+
+def label(result: dict[str, Any]) -> str:
+    """The name of a line: operator and row."""
+    return str(result["row"] if result["row"].startswith(result["op"]) else f"{result['op']} {result['row']}")
+
+
+def points(
+    axis: Any, rows: list[str], values: Sequence[tuple[dict[str, Any], float | None]], marker: str, colour: str, size: int, name: str
+) -> None:
+    """Draw a value each of some results, where they have one."""
+    at = [(value, rows.index(label(result))) for result, value in values if value]
+    if at:
+        axis.plot(*zip(*at, strict=True), marker, color=colour, markersize=size, label=name)

@@ -13,13 +13,16 @@ import numpy as np
 
 from benchmarks import limit, timing
 from benchmarks.peers import Call, Prepare, cypool_peer
-from benchmarks.settings import FASTEST, LIMIT, ONE_THREAD, Goal, Setting, Work
-from benchmarks.work import Array
+from benchmarks.settings.goals import ELSEWHERE, FASTEST, LIMIT, ONE_THREAD, Goal, Setting
+from benchmarks.work import Array, Work
 
 CYPOOL = "cypool"
 
 TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-3, "float64": 1e-11}
-"""How far a peer's GlobalLpPool may be from cypool's, relative. MaxRoiPool has to agree to the bit."""
+"""How far a peer's sums and norms may be from cypool's, relative to theirs, or to what all of them have in the mean."""
+
+EXACT = ("MaxRoiPool", "MaxPool", "GlobalMaxPool", "MaxUnpool")
+"""Operators whose values have to be the same."""
 
 
 @dataclass
@@ -33,10 +36,15 @@ class Result:
     peers: list[str] = field(default_factory=list)
     differ: dict[str, str] = field(default_factory=dict)  # whose answer was another
 
+    @property
+    def rivals(self) -> list[str]:
+        """The peers that had the same layout."""
+        return [name for name in self.peers if name not in ELSEWHERE]
+
     def ratio(self, against: str) -> float | None:
         """How many times as fast as it cypool was; None where it did not run."""
         if against == FASTEST:
-            return min((self.times[name].over(self.times[CYPOOL], self.best) for name in self.peers), default=None)
+            return min((self.times[name].over(self.times[CYPOOL], self.best) for name in self.rivals), default=None)
         return self.times[against].over(self.times[CYPOOL], self.best) if against in self.times else None
 
     def verdicts(self) -> Iterator[tuple[Goal, float, bool]]:
@@ -92,18 +100,26 @@ def difference(work: Work, expected: Array, answer: Array) -> str:
         return f"shape {answer.shape}"
     a = expected.astype("float64").ravel()
     b = answer.astype("float64").ravel()
-    if work.op == "MaxRoiPool":
+    if work.op in EXACT:
         wrong = int((a != b).sum())
         return f"{wrong} of {a.size} values differ" if wrong else ""
     with np.errstate(all="ignore"):
-        worst = float(np.max(np.abs(a - b) / np.maximum(np.abs(a), np.finfo("float64").tiny)))
+        size = np.maximum(np.abs(a), np.mean(np.abs(a)) if signed(work) else np.finfo("float64").tiny)
+        worst = float(np.max(np.abs(a - b) / size))
     return "" if worst <= TOLERANCE[work.dtype] else f"off by {worst:.1e}"
+
+
+def signed(work: Work) -> bool:
+    """Whether an answer may be small where its terms are not."""
+    return "Average" in work.op or work.op == "RoiAlign"
 
 
 def as_array(result: Any) -> Array:
     """The first output of whatever a peer returns."""
     if isinstance(result, np.ndarray):
         return result
+    if isinstance(result, tuple):
+        return as_array(result[0])
     if hasattr(result, "detach"):  # torch
         return np.asarray(result.float() if "bfloat16" in str(result.dtype) else result)
     return np.asarray(result[0])

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.race import CYPOOL, Result
-from benchmarks.settings import LIMIT, ONE_THREAD, Goal
+from benchmarks.settings.goals import LIMIT, ONE_THREAD, Goal
 
 WIDTH = 100
 

@@ -15,8 +15,7 @@ from rich.table import Table
 from benchmarks import timing
 from benchmarks.peers import cypool_peer
 from benchmarks.report import factor, seconds
-from benchmarks.settings import Work
-from benchmarks.work import Lp, Roi
+from benchmarks.work import Lp, Roi, Work
 
 
 class Sweep(NamedTuple):

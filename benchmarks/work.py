@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from benchmarks.arrays import Array, item_bytes, laid_out, normal, numpy_type, shape_name
+from benchmarks.pools import Align, Pool, Unpool
 
-_TILE = 1 << 20
+__all__ = ["Align", "Array", "Lp", "Pool", "Roi", "Unpool", "Work", "numpy_type", "shape_name"]
 
 
 @dataclass(frozen=True)
@@ -116,28 +116,4 @@ def agreed(extent: int, bins: int) -> bool:
     )
 
 
-def item_bytes(dtype: str) -> int:
-    """Bytes of an element."""
-    return int(np.dtype(numpy_type(dtype)).itemsize)
-
-
-def numpy_type(name: str) -> Any:
-    """numpy's type of that name, or ml_dtypes' for bfloat16."""
-    if name == "bfloat16":
-        import ml_dtypes
-
-        return ml_dtypes.bfloat16
-    return np.dtype(name)
-
-
-def normal(shape: tuple[int, ...]) -> Array:
-    """Normally distributed float32 values; beyond a million of them they repeat, since drawing takes longer than pooling."""
-    tile = np.random.default_rng(4).standard_normal(min(_TILE, math.prod(shape)), dtype=np.float32)
-    return np.resize(tile, shape)
-
-
-def laid_out(x: Array, layout: str) -> Array:
-    """The same values in another order of memory."""
-    if layout == "contiguous":
-        return x
-    return np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+Work = Lp | Roi | Pool | Align | Unpool

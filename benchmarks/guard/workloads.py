@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 
 from benchmarks.peers import cypool_peer
-from benchmarks.work import Lp, Roi
+from benchmarks.work import Lp, Roi, Work
 
-WORKLOADS: dict[str, Lp | Roi] = {
+WORKLOADS: dict[str, Work] = {
     **{f"lp {dtype} p={p}": Lp((1, 64, 14, 14), p, dtype) for dtype in ("float16", "bfloat16", "float32", "float64") for p in (1, 2)},
     **{f"lp float32 p={p}": Lp((1, 64, 14, 14), p) for p in (3, 4, 7, 50, 0.5, 1.5, 3.7)},
     "lp float32 p=2 7x7": Lp((1, 256, 7, 7)),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.work import Array, Lp, Roi
+from benchmarks.work import Array, Work
 
 SOURCE = Path(__file__).with_name("memory.pyx")
 BUILD = Path(__file__).parents[2] / "build" / "benchmarks"
@@ -48,19 +48,26 @@ def _build(name: str) -> Path:
     return Path(command.get_ext_fullpath(name))
 
 
-def prepare(work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Callable[[], object] | None:
-    """A call that moves the bytes which the work has to move: one read of the input, one write of the output. None below 4 KB."""
+def prepare(work: Work, arrays: tuple[Array, ...], threads: int) -> Callable[[], object] | None:
+    """A call that moves the bytes which the work has to move: one read of the inputs, one write of the outputs. None below 4 KB."""
     if work.read_bytes < 1 << 12:
         return None
-    x = arrays[0] if arrays[0].flags.c_contiguous else np.moveaxis(arrays[0], 1, -1)
-    read = memory().read
-    words = x.reshape(-1).view(np.uint64) if work.read_bytes % 8 == 0 else x.reshape(-1)[: x.size // 8 * 8].view(np.uint64)
+    module = memory()
+    read = module.read
+    inputs = [words(x) for x in arrays]
     if work.op == "GlobalLpPool":
-        return partial(read, words, threads)
+        return partial(read, inputs[0], threads)
     output = np.empty(-(-work.written_bytes // 8), np.uint64)
 
     def move() -> None:
-        memory().write(output, threads)
-        read(words, threads)
+        module.write(output, threads)
+        for x in inputs:
+            read(x, threads)
 
     return move
+
+
+def words(x: Array) -> Array:
+    """An array's memory, in whole words."""
+    flat = (x if x.flags.c_contiguous else np.moveaxis(x, 1, -1)).reshape(-1).view(np.uint8)
+    return flat[: flat.size // 8 * 8].view(np.uint64)

@@ -10,13 +10,13 @@ import importlib
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from benchmarks.work import Array, Lp, Roi
+from benchmarks.work import Array, Work
 
 Call = Callable[[], object]
 
 
 class Prepare(Protocol):
-    def __call__(self, work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Call | None: ...
+    def __call__(self, work: Work, arrays: tuple[Array, ...], threads: int) -> Call | None: ...
 
 
 MODULES = ("torch", "numpy", "onnxruntime", "openvino")

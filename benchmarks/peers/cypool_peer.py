@@ -9,12 +9,22 @@ from functools import partial
 
 import cypool
 from benchmarks.peers import Call
-from benchmarks.work import Array, Lp, Roi
+from benchmarks.work import Align, Array, Lp, Pool, Roi, Unpool, Work
 
 VERSION = cypool.__version__
 
+FUNCTIONS = {
+    "MaxPool": cypool.max_pool,
+    "AveragePool": cypool.average_pool,
+    "LpPool": cypool.lp_pool,
+    "RoiAlign": cypool.roi_align,
+    "MaxUnpool": cypool.max_unpool,
+    "GlobalMaxPool": cypool.global_max_pool,
+    "GlobalAveragePool": cypool.global_average_pool,
+}
 
-def prepare(work: Lp | Roi, arrays: tuple[Array, ...], threads: int | None) -> Call:
+
+def prepare(work: Work, arrays: tuple[Array, ...], threads: int | None) -> Call:
     """The public function with all its checks; threads=None leaves the number to cypool."""
     match work:
         case Lp():
@@ -22,3 +32,6 @@ def prepare(work: Lp | Roi, arrays: tuple[Array, ...], threads: int | None) -> C
             return partial(cypool.global_lp_pool, arrays[0], work.p, opset=opset, threads=threads)
         case Roi():
             return partial(cypool.max_roi_pool, arrays[0], arrays[1], work.bins, work.scale, threads=threads)
+        case Pool() | Align() | Unpool():
+            more = {"return_indices": True} if work.outputs > 1 else {}
+            return partial(FUNCTIONS[work.op], *arrays, **work.attributes, **more, threads=threads)

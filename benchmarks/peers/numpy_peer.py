@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.peers import Call
-from benchmarks.work import Array, Lp, Roi
+from benchmarks.work import Array, Lp, Work
 
 VERSION = np.__version__
 
@@ -24,8 +24,8 @@ def powers(x: Array, p: float) -> object:
     return (np.abs(x) ** p).sum(axis=2) ** (1 / p)
 
 
-def prepare(work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Call | None:
-    if isinstance(work, Roi) or threads > 1 or work.dtype in ("float16", "bfloat16") or work.layout != "contiguous":
+def prepare(work: Work, arrays: tuple[Array, ...], threads: int) -> Call | None:
+    if not isinstance(work, Lp) or threads > 1 or work.dtype in ("float16", "bfloat16") or work.layout != "contiguous":
         return None
     x = arrays[0].reshape(*work.shape[:2], -1)
     if work.p == 2:

@@ -8,7 +8,7 @@ import onnx
 import onnxruntime
 
 from benchmarks.peers import Call, models
-from benchmarks.work import Array, Lp, Roi
+from benchmarks.work import Array, Lp, Work
 
 VERSION = onnxruntime.__version__
 
@@ -26,14 +26,14 @@ def session(model: onnx.ModelProto, arrays: tuple[Array, ...], threads: int) -> 
     return partial(runtime.run, None, {value.name: x for value, x in zip(runtime.get_inputs(), arrays, strict=True)})
 
 
-def pool(work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Call | None:
+def pool(work: Work, arrays: tuple[Array, ...], threads: int) -> Call | None:
     if work.dtype == "bfloat16" or (isinstance(work, Lp) and not float(work.p).is_integer()):
         return None
     return session(models.pool(work, arrays), arrays, threads)
 
 
-def reduce(work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Call | None:
-    if isinstance(work, Roi) or work.p not in (1, 2) or work.dtype == "bfloat16":
+def reduce(work: Work, arrays: tuple[Array, ...], threads: int) -> Call | None:
+    if not isinstance(work, Lp) or work.p not in (1, 2) or work.dtype == "bfloat16":
         return None
     return session(models.reduce(work, arrays), arrays, threads)
 

@@ -7,14 +7,14 @@ from functools import partial
 import openvino
 
 from benchmarks.peers import Call, models
-from benchmarks.work import Array, Lp, Roi
+from benchmarks.work import Array, Lp, Work
 
 VERSION = openvino.__version__.split("-")[0]
 
 _core = openvino.Core()
 
 
-def prepare(work: Lp | Roi, arrays: tuple[Array, ...], threads: int) -> Call | None:
+def prepare(work: Work, arrays: tuple[Array, ...], threads: int) -> Call | None:
     if work.dtype == "bfloat16" or (isinstance(work, Lp) and not float(work.p).is_integer()):
         return None
     settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}

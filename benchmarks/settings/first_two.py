@@ -1,55 +1,15 @@
-"""The settings: what is raced against what, and what is asked of it. Data only.
-
-Apart from the code that runs them so that the table of targets is read, and changed, in one place.
-"""
+"""The settings of GlobalLpPool and MaxRoiPool. Data only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from benchmarks.work import Lp, Roi
-
-Work = Lp | Roi
-BOTH = (1, 2)
-
-FASTEST = "fastest peer"
-LIMIT = "limit"
-ONE_THREAD = "1 thread"
-
-
-@dataclass(frozen=True)
-class Goal:
-    """cypool is to be ``at_least`` times as fast as ``against``: a peer, the fastest one, the limit, or cypool on work beside."""
-
-    against: str
-    at_least: float
-    unless: tuple[str, float] | None = None  # or so near to something else
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One piece of work for cypool and all peers, and other work that cypool does in the same race."""
-
-    row: str
-    name: str
-    work: Work
-    goals: tuple[Goal, ...] = ()
-    threads: tuple[int, ...] = BOTH
-    beside: dict[str, Work] = field(default_factory=dict)
-    quick: bool = True
-    peers: bool = True
-
-
-SLOW_TO_COMPILE = {"GlobalLpPool": ("OpenVINO",), "MaxRoiPool": ()}
-"""Whom a quick run leaves out: OpenVINO takes seconds to compile a GlobalLpPool of thousands of channels, and is never the fastest."""
+from benchmarks.settings.goals import BOTH, FASTEST, LIMIT, ONE_THREAD, Goal, Setting, shape_name
+from benchmarks.work import Lp, Roi, Work
 
 SCALING = Goal(ONE_THREAD, 1.7, unless=(LIMIT, 0.9))
 ORT_25 = Goal("ORT", 25)
-
-
-def shape_name(shape: tuple[int, ...]) -> str:
-    return ",".join(map(str, shape))
 
 
 def lp_float32() -> Iterator[Setting]:
@@ -226,7 +186,6 @@ def roi_types() -> Iterator[Setting]:
     )
 
 
-def all_settings() -> tuple[Setting, ...]:
-    """Every setting, in the order of the table of targets."""
-    groups = (lp_float32, lp_types, lp_powers, lp_range, lp_forms, tiny, roi_main, roi_others, roi_types)
-    return tuple(setting for group in groups for setting in group())
+SETTINGS = tuple(
+    setting for group in (lp_float32, lp_types, lp_powers, lp_range, lp_forms, tiny, roi_main, roi_others, roi_types) for setting in group()
+)
