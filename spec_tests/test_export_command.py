@@ -24,7 +24,7 @@ def test_cases_are_selected_and_the_hash_is_told(tmp_path):
 
 @pytest.mark.parametrize(
     ("place", "code", "message"),
-    [("full", 2, "full exists and is not an empty directory"), ("no/where", 1, "no/where: No such file or directory")],
+    [("full", 2, "full exists and is not an empty directory"), ("no/where", 2, "no/where: No such file or directory")],
 )
 def test_where_nothing_can_be_written_it_says_so_in_a_line(tmp_path, place, code, message):
     (tmp_path / "full").mkdir()

@@ -69,6 +69,8 @@ class Isolated:
     def _remedy(self, missing: str) -> str:
         """Say what to install where a module is missing: the runtime itself, or what it imports."""
         entry = find(self.name)
+        if entry.adapter == "registered":
+            return entry.install
         own = entry.module or entry.target.partition(":")[0]
         if not missing or own == missing or own.startswith(f"{missing}."):
             return entry.install if missing else ""
