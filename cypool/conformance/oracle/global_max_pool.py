@@ -24,7 +24,10 @@ def global_max_pool(x: Array, *, reading: str | None = None) -> tuple[Array]:
     return (y,)
 
 
-READINGS = ("never", "only-alone", "lowest-finite", "nan", "lowest-start", "never+lowest-start", "only-alone+lowest-start")
+READINGS = (
+    *("never", "only-alone", "restart", "lowest-finite", "nan", "lowest-start"),
+    *("never+lowest-start", "only-alone+lowest-start", "restart+lowest-start"),
+)
 """The other readings that can be computed, by name, and several at once, their names joined by ``+``."""
 
 IN_FLOAT32 = ("", "never", "only-alone", "lowest-start", "never+lowest-start", "only-alone+lowest-start")

@@ -44,16 +44,32 @@ def largest(values: Sequence[Number], bounds: Bounds, readings: Set[str] = froze
     if not values:
         return _of_nothing(start, bounds, readings), None
     nans = [position for position, value in enumerate(values) if math.isnan(value)]
+    if nans and "restart" in readings:
+        return _after(values, nans[-1])
     if nans and _nan_wins(values, nans, readings):
         return math.nan, nans[-1 if "last-nan" in readings else 0]
-    numbers = [value for value in values if not math.isnan(value)]
-    if not numbers:
+    if len(nans) == len(values):
         return start, None
-    top = max(numbers)
-    position = values.index(top)
-    if top == 0:
-        top = max((value for value in numbers if value == 0), key=lambda zero: math.copysign(1, zero))
+    top, position = _top(values)
     return (max(top, start) if "lowest-start" in readings else top), position
+
+
+def _after(values: Sequence[Number], last_nan: int) -> tuple[Number, int]:
+    """Return the maximum of what comes after the last NaN, which itself is the maximum where nothing does."""
+    rest = values[last_nan + 1 :]
+    if not rest:
+        return math.nan, last_nan
+    top, position = _top(rest)
+    return top, last_nan + 1 + position
+
+
+def _top(values: Sequence[Number]) -> tuple[Number, int]:
+    """Return the largest number and where it stands first; NaN are passed over."""
+    numbers = [value for value in values if not math.isnan(value)]
+    top = max(numbers)
+    if top == 0:
+        return max((value for value in numbers if value == 0), key=lambda zero: math.copysign(1, zero)), values.index(top)
+    return top, values.index(top)
 
 
 def _nan_wins(values: Sequence[Number], nans: Sequence[int], readings: Set[str]) -> bool:
