@@ -1,4 +1,4 @@
-"""Builds the kernels, every source of cypool/kernels once for each CPU level that ``variants.py`` lists for this machine, and what lies
+"""Builds the kernels, every source of cypool/kernels once for each CPU level that ``builds.py`` lists for this machine, and what lies
 before them.
 
 Apart from pyproject.toml because the builds are a product of two tables, and because OpenMP has to be probed for.
@@ -23,8 +23,8 @@ KERNELS = ROOT / "cypool" / "kernels"
 DEBUG = os.environ.get("CYPOOL_DEBUG", "0") not in ("", "0")
 TREE = ROOT / "build" / ("cython-debug" if DEBUG else "cython")
 
-table = runpy.run_path(str(KERNELS / "variants.py"))
-variants = [v for v in table["VARIANTS"] if not v.machines or platform.machine() in v.machines]
+table = runpy.run_path(str(KERNELS / "builds.py"))
+builds = [v for v in table["BUILDS"] if not v.machines or platform.machine() in v.machines]
 
 FLAGS = ["-O3", "-g0", "-Wno-sign-compare", "-Wno-unused-function", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 if DEBUG:
@@ -66,14 +66,14 @@ def extensions() -> list[Extension]:
         (TREE / package).mkdir(parents=True, exist_ok=True)
         (TREE / package / "__init__.py").touch()
     result = []
-    for variant in variants:
-        folder = TREE / "cypool" / "kernels" / variant.name
-        for source in (*KERNELS.glob("*.p[yx][xdi]"), *KERNELS.glob("*.h"), KERNELS / variant.name / "__init__.py"):
+    for build in builds:
+        folder = TREE / "cypool" / "kernels" / build.name
+        for source in (*KERNELS.glob("*.p[yx][xdi]"), *KERNELS.glob("*.h"), KERNELS / build.name / "__init__.py"):
             copy_if_changed(source, folder / source.name)
         for kernel in table["KERNELS"]:
-            name = f"cypool.kernels.{variant.name}.{kernel}"
+            name = f"cypool.kernels.{build.name}.{kernel}"
             source = str((folder / f"{kernel}.pyx").relative_to(ROOT))
-            result.append(Extension(name, [source], include_dirs=[str(folder)], extra_compile_args=[*FLAGS, *variant.flags]))
+            result.append(Extension(name, [source], include_dirs=[str(folder)], extra_compile_args=[*FLAGS, *build.flags]))
     # What lays arrays before kernels is Python in all but speed, and keeps Python's rules.
     plain = [
         Extension(f"cypool.{module}", [f"cypool/{module}.pyx"], include_dirs=[numpy.get_include()], extra_compile_args=["-O2", "-g0"])

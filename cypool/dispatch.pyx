@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 cimport numpy as np
 
-from cypool.kernels.variants import KERNELS, VARIANTS
+from cypool.kernels.builds import BUILDS, KERNELS
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -85,7 +85,7 @@ def _by_type(kernel: Any) -> dict[str, Kernel]:
 
 def present() -> tuple[str, ...]:
     """The builds that were compiled, plainest first."""
-    return tuple(v.name for v in VARIANTS if importlib.util.find_spec(f"cypool.kernels.{v.name}.lp"))
+    return tuple(v.name for v in BUILDS if importlib.util.find_spec(f"cypool.kernels.{v.name}.lp"))
 
 
 def processor() -> Any:
@@ -96,7 +96,7 @@ def processor() -> Any:
 def usable() -> tuple[str, ...]:
     """Those of them that this processor and operating system can run."""
     level = processor().x86_64_level()
-    return tuple(v.name for v in VARIANTS if v.name in present() and v.level <= level)
+    return tuple(v.name for v in BUILDS if v.name in present() and v.level <= level)
 
 
 def choose(wish: str | None) -> str:

@@ -14,7 +14,7 @@ from all_cases import every, invalid, valid
 import cypool
 from cypool import spec
 from cypool.conformance.asking.runner import request_of
-from cypool.conformance.cases import axes, models, variants
+from cypool.conformance.cases import instances, models, variants
 from cypool.conformance.cases.case import Case
 
 VARIANTS = list(variants.VARIANTS)
@@ -23,7 +23,7 @@ CHANGING = [name for name in VARIANTS if name != "no-optimization"]
 
 def in_variant(case: Case, name: str) -> Case:
     """The case in that variant, at the last opset of its version."""
-    return next(spread for spread in axes.spread([case], variants=[name]) if spread.variant == name and spread.opset != 1)
+    return next(spread for spread in instances.spread([case], variants=[name]) if spread.variant == name and spread.opset != 1)
 
 
 def later(cases: tuple[Case, ...], step: int) -> list[Case]:
@@ -31,7 +31,7 @@ def later(cases: tuple[Case, ...], step: int) -> list[Case]:
 
 
 def test_opsets_are_the_first_and_the_last_where_a_version_is_in_force() -> None:
-    found = {version.name: axes.opsets(version) for version in spec.versions()}
+    found = {version.name: instances.opsets(version) for version in spec.versions()}
     assert found == {
         "GlobalLpPool-1": (1,),
         "GlobalLpPool-2": (2, 21),
@@ -43,34 +43,34 @@ def test_opsets_are_the_first_and_the_last_where_a_version_is_in_force() -> None
 
 def test_every_opset_is_in_one_version_of_each_operator() -> None:
     for op in spec.operators():
-        found = [opset for version in spec.operator(op).versions for opset in axes.opsets(version, every=True)]
-        assert found == list(range(1, axes.NEWEST_OPSET + 1))
+        found = [opset for version in spec.operator(op).versions for opset in instances.opsets(version, every=True)]
+        assert found == list(range(1, instances.NEWEST_OPSET + 1))
 
 
 def test_the_newest_opset_is_of_a_release_of_onnx() -> None:
-    assert axes.NEWEST_OPSET in {row[2] for row in onnx.helper.VERSION_TABLE}
+    assert instances.NEWEST_OPSET in {row[2] for row in onnx.helper.VERSION_TABLE}
 
 
 def test_ids_are_all_different_and_those_without_a_mark_are_the_cases() -> None:
-    spread = list(axes.spread(every(), variants=VARIANTS))
-    assert len(spread) == sum(len(axes.opsets(case.version)) for case in every()) * (1 + len(VARIANTS))
+    spread = list(instances.spread(every(), variants=VARIANTS))
+    assert len(spread) == sum(len(instances.opsets(case.version)) for case in every()) * (1 + len(VARIANTS))
     assert len({case.id for case in spread}) == len(spread)
-    unmarked = [case for case in spread if axes.base(case.id) == case.id]
+    unmarked = [case for case in spread if instances.base(case.id) == case.id]
     assert [case.id for case in unmarked] == [case.id for case in every()]
     assert all((case.opset, case.variant) == (case.version.since_version, "") for case in unmarked)
-    assert {axes.base(case.id) for case in spread} == {case.id for case in every()}
+    assert {instances.base(case.id) for case in spread} == {case.id for case in every()}
 
 
 def test_an_id_says_opset_and_variant() -> None:
     (case,) = [case for case in valid() if case.id == "GlobalLpPool-2/float/odd/p2/all-equal"]
-    marks = [spread.id.removeprefix(case.id) for spread in axes.spread([case], variants=["symbolic"])]
+    marks = [spread.id.removeprefix(case.id) for spread in instances.spread([case], variants=["symbolic"])]
     assert marks == ["", "+symbolic", "@21", "@21+symbolic"]
-    assert len(list(axes.spread([case], every_opset=True))) == 20
+    assert len(list(instances.spread([case], every_opset=True))) == 20
 
 
 def test_a_plain_case_at_its_first_opset_is_the_case_as_it_always_was() -> None:
     for case in every()[::10]:
-        plain = next(axes.spread([case]))
+        plain = next(instances.spread([case]))
         assert models.model(plain) == models.model(case)
         assert (plain.id, models.feeds(plain)) == (case.id, case.inputs)
 
@@ -88,7 +88,7 @@ def test_an_answer_is_computed_once_for_all() -> None:
         asked[reading] += 1
         return ()
 
-    for spread in axes.spread([dataclasses.replace(case, answer=answer)], every_opset=True, variants=VARIANTS):
+    for spread in instances.spread([dataclasses.replace(case, answer=answer)], every_opset=True, variants=VARIANTS):
         assert spread.expected == ()
     assert asked == {None: 1}
 
@@ -96,7 +96,7 @@ def test_an_answer_is_computed_once_for_all() -> None:
 @pytest.mark.parametrize("name", ["", *VARIANTS])
 def test_models_are_valid_to_onnx_at_every_opset(name: str) -> None:
     first = {case.version.name: case for case in reversed(valid()) if case.type == "float"}
-    for case in axes.spread(first.values(), every_opset=True, variants=[name] if name else ()):
+    for case in instances.spread(first.values(), every_opset=True, variants=[name] if name else ()):
         if case.variant == name:
             onnx.checker.check_model(models.model(case), full_check=True)
 
@@ -167,13 +167,13 @@ def test_a_function_is_the_model_s_own() -> None:
 
 @pytest.mark.parametrize(("name", "format"), [("", 3), ("initializers", 4), ("function", 8)])
 def test_a_model_is_in_the_oldest_format_that_has_what_it_holds(name: str, format: int) -> None:
-    oldest = next(case for case in axes.spread(valid()[:1], variants=[name] if name else ()) if case.variant == name)
+    oldest = next(case for case in instances.spread(valid()[:1], variants=[name] if name else ()) if case.variant == name)
     assert models.model(oldest).ir_version == format
 
 
 def test_a_graph_that_is_not_to_be_optimised_is_the_plain_one_asked_for_otherwise() -> None:
     case = in_variant(a_pool(), "no-optimization")
-    plain = next(spread for spread in axes.spread([a_pool()]) if spread.opset == case.opset)
+    plain = next(spread for spread in instances.spread([a_pool()]) if spread.opset == case.opset)
     assert models.model(case) == models.model(plain)
     assert b'"optimize":false' in request_of(case)
     assert b'"optimize"' not in request_of(plain)

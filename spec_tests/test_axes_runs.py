@@ -16,7 +16,7 @@ from all_cases import every
 from cypool.cli import group, selection
 from cypool.conformance.asking import runner
 from cypool.conformance.asking.isolation import Isolated
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.cases.case import Case
 from cypool.conformance.judging import records
 
@@ -38,7 +38,7 @@ Cypool = Callable[..., Done]
 
 
 def some(variants: tuple[str, ...] = ()) -> list[Case]:
-    return list(axes.spread((case for case in every() if case.id.startswith(FEW[:-1])), every_opset=True, variants=variants))
+    return list(instances.spread((case for case in every() if case.id.startswith(FEW[:-1])), every_opset=True, variants=variants))
 
 
 @pytest.fixture

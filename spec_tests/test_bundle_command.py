@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 
 from cypool.cli.selection import select
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.findings.bundle import find_bundles
 
 FAKES = Path(__file__).with_name("fakes")
@@ -23,7 +23,7 @@ ID = "GlobalLpPool-2/float/odd/p2/all-equal"
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
     path = tmp_path_factory.mktemp("fakes") / "answers.json"
-    fake_answers.write(path, select([ID], spread=axes.spread))
+    fake_answers.write(path, select([ID], spread=instances.spread))
     return {**os.environ, "PYTHONPATH": str(FAKES), "FAKE_ANSWERS": str(path), "COLUMNS": "100"}
 
 

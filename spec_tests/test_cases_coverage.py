@@ -10,7 +10,7 @@ from all_cases import CELLS, VERSIONS, by_cell, every, invalid, valid
 from cypool import spec
 from cypool.cli.selection import select
 from cypool.conformance import cases
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.cases.covering import allowed
 
 SHOWN_ANYWHERE = {"GlobalLpPool": {"double-precision", "half-precision", "output-rank"}, "GlobalMaxPool": {"tie"}}
@@ -27,9 +27,9 @@ region has samples."""
 
 
 def labels(case):
-    """The labels of a valid case by axis."""
-    axes, _, _ = cases.plan(case.version)
-    return dict(zip(axes, case.id.split("/")[1:], strict=True))
+    """The labels of a valid case by factor."""
+    factors, _, _ = cases.varied(case.version)
+    return dict(zip(factors, case.id.split("/")[1:], strict=True))
 
 
 def test_ids_are_unique_and_fit_a_shell():
@@ -50,27 +50,27 @@ def test_every_version_and_type_has_valid_and_invalid_cases():
 @pytest.mark.parametrize("name", VERSIONS)
 def test_every_pair_of_labels_meets_that_may_and_every_group_asked_for(name):
     version = spec.version(name)
-    axes, groups, constraints = cases.plan(version)
+    factors, groups, constraints = cases.varied(version)
     chosen = [labels(case) for case in valid() if case.version == version]
-    met = {frozenset((axis, choice[axis]) for axis in group) for choice in chosen for group in (*combinations(axes, 2), *groups)}
+    met = {frozenset((factor, choice[factor]) for factor in group) for choice in chosen for group in (*combinations(factors, 2), *groups)}
     assert all(allowed(choice, constraints) for choice in chosen)
-    for group in {tuple(group) for group in (*combinations(axes, 2), *groups)}:
-        for meeting in product(*(axes[axis] for axis in group)):
+    for group in {tuple(group) for group in (*combinations(factors, 2), *groups)}:
+        for meeting in product(*(factors[factor] for factor in group)):
             together = dict(zip(group, meeting, strict=True))
             if frozenset(together.items()) not in met:
-                rest = [axis for axis in axes if axis not in together]
-                others = (dict(zip(rest, picked, strict=True)) for picked in product(*(axes[axis] for axis in rest)))
+                rest = [factor for factor in factors if factor not in together]
+                others = (dict(zip(rest, picked, strict=True)) for picked in product(*(factors[factor] for factor in rest)))
                 assert not any(allowed({**together, **other}, constraints) for other in others), together
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="/".join)
 def test_every_label_occurs_in_every_cell(cell):
     name, _ = cell
-    axes, _, constraints = cases.plan(spec.version(name))
+    factors, _, constraints = cases.varied(spec.version(name))
     found = [labels(case) for case in by_cell(valid())[cell]]
-    for axis in axes.keys() - {"type"}:
-        possible = {label for label in axes[axis] if allowed({"type": cell[1], axis: label}, constraints)}
-        assert possible == {choice[axis] for choice in found}
+    for factor in factors.keys() - {"type"}:
+        possible = {label for label in factors[factor] if allowed({"type": cell[1], factor: label}, constraints)}
+        assert possible == {choice[factor] for choice in found}
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="/".join)
@@ -107,11 +107,11 @@ def test_the_cases_that_are_run_by_default_have_every_label_in_every_cell_and_ev
 
 
 def test_a_run_by_default_is_short():
-    assert sum(1 for _ in axes.spread(case for case in every() if case.core)) <= 9500
+    assert sum(1 for _ in instances.spread(case for case in every() if case.core)) <= 9500
 
 
 def test_regimes_of_p_that_the_issue_names_occur():
-    by_version = {name: set(cases.plan(spec.version(f"GlobalLpPool-{name}"))[0]["p"]) for name in (1, 2, 22)}
+    by_version = {name: set(cases.varied(spec.version(f"GlobalLpPool-{name}"))[0]["p"]) for name in (1, 2, 22)}
     everywhere = {"p-absent", "p1", "p2", "p3", "p4", "p7", "p100", f"p{2**40}"}
     assert by_version[2] == by_version[22] == everywhere
     assert by_version[1] == everywhere | {"p0.5", "p1.5", "p2.5", "p0.01", "p0.001", "p1.4013e-45", "pinf"}
@@ -157,8 +157,8 @@ def test_making_ids_draws_nothing_and_asks_no_oracle(monkeypatch):
 
     monkeypatch.setattr(cases.Draws, "_words", refuse)
     monkeypatch.setattr(cases.oracle, "evaluate", refuse)
-    made = list(axes.spread(case for version in spec.versions() for case in cases.valid(version)))
-    assert [case.id for case in made] == [case.id for case in axes.spread(valid())]
+    made = list(instances.spread(case for version in spec.versions() for case in cases.valid(version)))
+    assert [case.id for case in made] == [case.id for case in instances.spread(valid())]
     with pytest.raises(AssertionError, match="drawn"):
         _ = next(case for case in made if "random" in case.tags).inputs
 

@@ -14,7 +14,7 @@ import pytest
 from cypool import spec
 from cypool.cli import group, selection
 from cypool.conformance import cases
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.cases.case import Case
 from cypool.conformance.judging import records
 
@@ -43,7 +43,7 @@ def every_case() -> list[Case]:
 
 @pytest.fixture
 def few(every_case: list[Case]) -> list[Case]:
-    return list(axes.spread(case for case in every_case if case.id.startswith(GLOB.removesuffix("*"))))
+    return list(instances.spread(case for case in every_case if case.id.startswith(GLOB.removesuffix("*"))))
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from onnx import numpy_helper
 from cypool import spec
 from cypool.conformance.asking import runner
 from cypool.conformance.asking.isolation import Isolated
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.cases.case import Case
 from cypool.conformance.corpus import corpus, verify
 from cypool.conformance.judging import explained_refusals
@@ -87,9 +87,9 @@ def test_another_shape_or_an_invalid_case_is_explained_by_nothing() -> None:
 
 
 def test_what_is_asked_instead_differs_in_nothing_but_what_is_refused() -> None:
-    for case in axes.spread([FLAT], variants=["symbolic"]):
+    for case in instances.spread([FLAT], variants=["symbolic"]):
         other = explained_refusals.control(case, READING)
-        assert other is not None and other.id == f"{axes.base(other.id)}{case.id.removeprefix(FLAT.id)}"
+        assert other is not None and other.id == f"{instances.base(other.id)}{case.id.removeprefix(FLAT.id)}"
         assert (other.type, other.attributes, other.opset, other.variant) == (case.type, case.attributes, case.opset, case.variant)
         assert len(other.inputs[0].shape) > 2 and other.rulings == ()
 

@@ -20,7 +20,7 @@ import cypool
 from cypool import spec
 from cypool.cli.group import COMMANDS
 from cypool.conformance import cases
-from cypool.conformance.cases.axes import spread
+from cypool.conformance.cases.instances import spread
 from cypool.conformance.judging import compare, records
 from cypool.conformance.reports import summary
 from cypool.conformance.tensors import Tensor

@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def every_id(every_case: list[Case]) -> frozenset[str]:  # noqa: F811
-    return frozenset(expecting.axes.ids(every_case, every_opset=True, variants=tuple(expecting.VARIANTS)))
+    return frozenset(expecting.instances.ids(every_case, every_opset=True, variants=tuple(expecting.VARIANTS)))
 
 
 @pytest.fixture(autouse=True)
@@ -143,7 +143,7 @@ def test_a_shipped_list_is_short_says_why_and_is_about_cases_that_there_are(name
     expectations = read(shipped()[name])
     assert 5 < len(expectations.entries) < 60
     assert all(entry.reason and entry.versions and "to be explained" not in entry.reason for entry in expectations.entries)
-    ids = {case.id for case in expecting.axes.spread(every(), every_opset=True, variants=tuple(expecting.VARIANTS))}
+    ids = {case.id for case in expecting.instances.spread(every(), every_opset=True, variants=tuple(expecting.VARIANTS))}
     assert [glob for entry in expectations.entries for glob in idle(entry, ids, lambda: ids)] == []
 
 

@@ -10,7 +10,7 @@ from report_runs import result
 from cypool.conformance import cases
 from cypool.conformance.asking.protocol import Outcome
 from cypool.conformance.expectations.lists import ListError, read
-from cypool.conformance.expectations.strict import BEHIND, CONFORMS, NOT_LISTED, NOTHING, OTHERWISE, Held, hold
+from cypool.conformance.expectations.strict import BEHIND, BUT_CONFORMS, NOT_LISTED, NOTHING, OTHERWISE, Held, hold
 from cypool.conformance.judging.compare import VERDICTS, judge, onnx_tolerance
 from cypool.conformance.judging.explanations import by_answers
 from cypool.conformance.judging.records import Result
@@ -62,12 +62,12 @@ def test_another_reading_need_not_be_listed() -> None:
 
 @pytest.mark.parametrize("verdict", ["pass", "reads it differently"])
 def test_what_is_listed_and_conforms_is_told(verdict: str) -> None:
-    assert kinds(held({"A-1/float/nan": verdict}, NAN_IS_WRONG)) == [(CONFORMS, "wrong value: why", ["A-1/float/nan"])]
+    assert kinds(held({"A-1/float/nan": verdict}, NAN_IS_WRONG)) == [(BUT_CONFORMS, "wrong value: why", ["A-1/float/nan"])]
 
 
 def test_one_of_many_cases_of_a_glob_that_conforms_is_told() -> None:
     found = held({"A-1/float/ramp": "error", "A-1/float/nan": "error"}, 'cases = "A-1/*"\nverdict = "error"')
-    assert kinds(found) == [(CONFORMS, "error: why", ["A-1/float/ramp@9"])]
+    assert kinds(found) == [(BUT_CONFORMS, "error: why", ["A-1/float/ramp@9"])]
     assert found.listed == 2
 
 
@@ -153,7 +153,7 @@ def test_what_a_fault_explains_is_as_listed_and_no_other_deviation_is() -> None:
 
 
 def test_one_case_of_a_fault_that_was_mended_is_told() -> None:
-    assert by_fault(explained("a"), right("b")) == [(CONFORMS, "wrong value: why", [WHERE + "b"])]
+    assert by_fault(explained("a"), right("b")) == [(BUT_CONFORMS, "wrong value: why", [WHERE + "b"])]
 
 
 def test_a_fault_that_came_out_as_another_verdict_or_message_is_told() -> None:
@@ -189,11 +189,11 @@ def answered(id: str, *faults: str) -> list[tuple[str, str, list[str]]]:
 
 def test_one_case_that_was_mended_is_told_though_it_does_not_turn_on_the_faults_ruling() -> None:
     id = "GlobalLpPool-2/double/rank4/p1/near-underflow"
-    assert answered(id, "float32") == [(CONFORMS, "wrong value: float32", [id])]
+    assert answered(id, "float32") == [(BUT_CONFORMS, "wrong value: float32", [id])]
     assert answered(id, "rounded-root") == []
 
 
 def test_a_right_answer_that_several_faults_at_once_give_was_not_mended() -> None:
     id = "GlobalLpPool-2/double/tall/p2/near-overflow"
-    assert answered(id, "mean") == [(CONFORMS, "wrong value: mean", [id])]
-    assert (CONFORMS, "wrong value: mean", [id]) not in answered(id, "mean", "naive")
+    assert answered(id, "mean") == [(BUT_CONFORMS, "wrong value: mean", [id])]
+    assert (BUT_CONFORMS, "wrong value: mean", [id]) not in answered(id, "mean", "naive")

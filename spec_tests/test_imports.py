@@ -1,10 +1,12 @@
 """Who may import whom: the table of docs/design.md, held against the sources."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -171,3 +173,11 @@ def test_importing_cypool_needs_numpy_alone():
     third_party = {name for name in loaded if name not in sys.stdlib_module_names}
     # a compiled kernel registers its own leaf names
     assert third_party - {"cypool"} <= {name for name in third_party if name.startswith(("_cython", "cython_runtime"))}
+
+
+@pytest.mark.parametrize("package", sorted(path.parent for path in ROOT.rglob("__init__.py")), ids=lambda path: path.name)
+def test_no_name_in_a_package_hides_one_of_its_modules(package):
+    name = ".".join(package.relative_to(ROOT.parent).parts)
+    modules = {path.stem for path in package.iterdir() if path.suffix in SUFFIXES or path.is_dir()}
+    names = vars(importlib.import_module(name))
+    assert {module for module in modules & names.keys() if not isinstance(names[module], ModuleType)} == set()

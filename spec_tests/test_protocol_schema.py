@@ -18,7 +18,7 @@ from cypool.conformance import cases
 from cypool.conformance.asking import runner
 from cypool.conformance.asking.protocol import ANSWERED, PHASES, PROTOCOL, Outcome, ProtocolError, encode, run_request
 from cypool.conformance.cases import variants
-from cypool.conformance.cases.axes import spread
+from cypool.conformance.cases.instances import spread
 from cypool.conformance.tensors import DTYPES, Tensor
 
 DOCS = Path(cypool.__file__).parent.parent / "docs"

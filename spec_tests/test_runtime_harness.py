@@ -20,8 +20,8 @@ from cypool.conformance.asking.isolation import Isolated
 from cypool.conformance.asking.protocol import encode, run_request
 from cypool.conformance.asking.smoke import OK, WRONG, Smoke
 from cypool.conformance.cases import models
-from cypool.conformance.cases.axes import spread
 from cypool.conformance.cases.case import Case
+from cypool.conformance.cases.instances import spread
 from cypool.conformance.judging.compare import within_ulps
 
 SOURCE = Path(cypool.__file__).parent.parent / "examples/harness/global_lp_pool.c"

@@ -10,7 +10,7 @@ from all_cases import every
 import cypool
 from cypool.conformance.asking.runtimes import onnx_backend
 from cypool.conformance.asking.worker import attempt
-from cypool.conformance.cases import axes, models, variants
+from cypool.conformance.cases import instances, models, variants
 from cypool.conformance.judging.compare import judge
 from cypool.session import Session
 
@@ -98,7 +98,7 @@ def test_the_model_that_was_given_is_left_as_it_is() -> None:
 def test_cypool_passes_in_every_variant(variant: str) -> None:
     """A part of the cases here; CI runs them all."""
     backend = onnx_backend.connect("cypool.backend")
-    some = [case for case in axes.spread(every()[::23], variants=[variant]) if case.variant]
+    some = [case for case in instances.spread(every()[::23], variants=[variant]) if case.variant]
     for case in some:
         optimize = models.variant(case).options.get("optimize", True)
         outcome = attempt(backend, models.model(case).SerializeToString(), list(models.feeds(case)), list(case.outputs), optimize)

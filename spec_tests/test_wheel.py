@@ -124,8 +124,8 @@ def test_an_editable_install_is_a_folder_on_the_path(unpacked, tmp_path):
     """mypy and editors read .pth files and run no import hook."""
     tree = tmp_path / "tree"
     shutil.copytree(unpacked, tree)
-    variants = tree / "cypool/kernels/variants.py"  # few kernels are quickly compiled
-    variants.write_text(variants.read_text() + '\nVARIANTS, KERNELS = VARIANTS[:1], ("cpu",)\n')
+    builds = tree / "cypool/kernels/builds.py"  # few kernels are quickly compiled
+    builds.write_text(builds.read_text() + '\nBUILDS, KERNELS = BUILDS[:1], ("cpu",)\n')
     build = f"from setuptools import build_meta; build_meta.build_editable({str(tmp_path)!r})"
     run(sys.executable, "-c", build, cwd=tree)
     (path,) = tmp_path.glob("cypool-*.whl")

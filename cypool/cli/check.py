@@ -19,7 +19,7 @@ from cypool.cli.terminal import render
 from cypool.conformance.asking import runner
 from cypool.conformance.asking.isolation import Isolated, Unavailable
 from cypool.conformance.asking.runtimes.table import BUILT_IN, installed
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.cases.case import Case
 from cypool.conformance.cases.variants import VARIANTS
 from cypool.conformance.corpus.atomic_directory import refuse_occupied
@@ -141,7 +141,7 @@ def command(
             raise click.UsageError(f"--gate {gate} is none of the runtimes of this run: {', '.join(names)}{did_you_mean(gate, names)}")
     _refuse_occupied(bundle)
     variants = tuple(dict.fromkeys(variants))
-    spread = functools.partial(axes.spread, every_opset=all_opsets, variants=variants)
+    spread = functools.partial(instances.spread, every_opset=all_opsets, variants=variants)
     cases = select(globs, ops, types, spread, core=not (every_case or globs))
     if min_cases is not None and len(cases) < min_cases:
         raise click.UsageError(f"{len(cases):,} cases are selected, fewer than --min-cases {min_cases}")

@@ -18,7 +18,7 @@ from rich.text import Text
 from cypool.cli import output
 from cypool.conformance import cases
 from cypool.conformance.asking.runtimes.table import EXEC
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.cases.variants import VARIANTS
 from cypool.conformance.expectations.lists import Expectations, ListError, read
 from cypool.conformance.expectations.shipped import shipped
@@ -90,7 +90,7 @@ def _from_file(path: Path, header: Header, update: bool) -> Listed:
 @functools.cache
 def every_id() -> frozenset[str]:
     """The ids of all cases that there are, at every opset and in every variant."""
-    return frozenset(axes.ids(cases.generate(), every_opset=True, variants=tuple(VARIANTS)))
+    return frozenset(instances.ids(cases.generate(), every_opset=True, variants=tuple(VARIANTS)))
 
 
 def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result], against: Against = by_readings) -> dict[str, Held]:

@@ -22,7 +22,7 @@ from cypool.declared import Declared
 from cypool.errors import SpecError
 from cypool.loading import load
 
-FORMATS = "a .npy file, or a TensorProto in a .pb file"
+ACCEPTED = "a .npy file, or a TensorProto in a .pb file"
 MAGIC = b"\x93NUMPY"
 
 
@@ -67,12 +67,12 @@ def _read(path: Path) -> np.ndarray[Any, Any]:
             array: np.ndarray[Any, Any] = np.lib.format.read_array(file, allow_pickle=False)
             return array
     if path.suffix != ".pb":
-        raise ValueError(f"expected {FORMATS}")
+        raise ValueError(f"expected {ACCEPTED}")
     proto = onnx.TensorProto()
     with contextlib.suppress(DecodeError):
         proto.ParseFromString(path.read_bytes())
     if proto.data_type == onnx.TensorProto.UNDEFINED:
-        raise ValueError(f"no TensorProto; expected {FORMATS}")
+        raise ValueError(f"no TensorProto; expected {ACCEPTED}")
     if proto.data_location == onnx.TensorProto.EXTERNAL:
         raise ValueError("a TensorProto whose data are in another file")
     return onnx.numpy_helper.to_array(proto)

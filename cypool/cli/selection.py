@@ -12,8 +12,8 @@ from cypool import spec
 from cypool.cli.names import known_operator
 from cypool.cli.suggestions import did_you_mean
 from cypool.conformance import cases
-from cypool.conformance.cases.axes import base
 from cypool.conformance.cases.case import Case
+from cypool.conformance.cases.instances import base
 from cypool.spec.elements import BY_NUMPY
 
 

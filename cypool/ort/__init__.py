@@ -35,8 +35,7 @@ _ort = _onnxruntime()
 
 from cypool import unbuilt  # noqa: E402 - all of this only where there is an ONNX Runtime to load it
 from cypool.errors import SpecValueError  # noqa: E402
-from cypool.ort import settings  # noqa: E402
-from cypool.ort.rows import rows  # noqa: E402
+from cypool.ort import rows, settings  # noqa: E402
 
 try:
     import cypool.ort.plugin as plugin
@@ -128,7 +127,7 @@ def supported() -> dict[str, dict[str, tuple[str, ...]]]:
     >>> supported()["MaxRoiPool-22"]
     {'T': ('float16', 'float', 'double', 'bfloat16')}
     """
-    return {row.version.name: {each.name: each.allowed for each in row.version.types} for row in rows()}
+    return {row.version.name: {each.name: each.allowed for each in row.version.types} for row in rows.rows()}
 
 
 register()

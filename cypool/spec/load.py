@@ -1,6 +1,6 @@
 """Turns an operator's data file into its resolved versions, and checks that the parts of each fit together.
 
-Apart from the records and the deltas, which see one table at a time.
+Apart from the parsing and the deltas, which see one table at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 
-from cypool.spec import deltas, limits, records, shapes
+from cypool.spec import deltas, limits, parsing, shapes
 from cypool.spec.model import AttributeValue, Example, Operator, Version, Windows
 from cypool.spec.strict import Table
 
@@ -21,8 +21,8 @@ def load(text: str, file: str) -> Operator:
         domain = root.take("domain", str)
         plain = _versions(root, name, domain)
         since_versions = [version.since_version for version in plain]
-        rulings = [records.ruling(table, since_versions) for table in root.tables("ruling", label="id")]
-        examples = [records.example(table, since_versions) for table in root.tables("example", label="title")]
+        rulings = [parsing.ruling(table, since_versions) for table in root.tables("ruling", label="id")]
+        examples = [parsing.example(table, since_versions) for table in root.tables("example", label="title")]
         versions = []
         for version, until in zip(plain, [*(later - 1 for later in since_versions[1:]), None], strict=True):
             since = version.since_version
@@ -67,14 +67,14 @@ def _version(op: str, domain: str, since: int, fields: Table) -> Version:
             deprecated=fields.take("deprecated", bool),
             shape_inference=fields.take("shape_inference", bool),
             summary=fields.take("summary", str),
-            attributes=records.attributes(fields, "attributes"),
-            inputs=records.operands(fields, "inputs"),
-            outputs=records.operands(fields, "outputs"),
-            types=records.constraints(fields, "types"),
+            attributes=parsing.attributes(fields, "attributes"),
+            inputs=parsing.operands(fields, "inputs"),
+            outputs=parsing.operands(fields, "outputs"),
+            types=parsing.constraints(fields, "types"),
             examples=(),
             rulings=(),
-            inference_gaps=records.gaps(fields, "inference_gaps"),
-            windows=records.windows(fields, "windows"),
+            inference_gaps=parsing.gaps(fields, "inference_gaps"),
+            windows=parsing.windows(fields, "windows"),
         )
 
 
@@ -83,7 +83,7 @@ def _typed(example: Example, version: Version) -> Example:
 
     def typed(name: str, value: AttributeValue) -> AttributeValue:
         attribute = version.attribute(name)
-        converted = records.conform(value, attribute.type) if attribute else None
+        converted = parsing.conform(value, attribute.type) if attribute else None
         return value if converted is None else converted
 
     return dataclasses.replace(example, attributes=tuple((name, typed(name, value)) for name, value in example.attributes))
@@ -172,5 +172,5 @@ def _mistyped(version: Version, attributes: Sequence[tuple[str, AttributeValue]]
         attribute = version.attribute(name)
         if attribute is None:
             yield f"{version.name} has no attribute {name}"
-        elif records.conform(value, attribute.type) != value:
+        elif parsing.conform(value, attribute.type) != value:
             yield f"{name} is {value!r}, expected {attribute.type}"

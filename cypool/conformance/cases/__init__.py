@@ -15,24 +15,24 @@ import numpy as np
 from cypool import spec
 from cypool.conformance import oracle
 from cypool.conformance.cases.case import Case, Later, TypedValue
-from cypool.conformance.cases.covering import Axes, Choice, Constraint, Meeting, covering, pairs
+from cypool.conformance.cases.covering import Choice, Constraint, Factors, Meeting, cover, pairs
 from cypool.conformance.cases.draws import Array, Draws
-from cypool.conformance.cases.faults import ANCHOR, Call, faults
+from cypool.conformance.cases.faults import ANCHOR, Call, faulty_calls
 from cypool.conformance.tensors import DTYPES, Tensor
 from cypool.spec.model import AttributeValue, Version, snake
 
 G = TypeVar("G", bound=Collection[str])
 Group: TypeAlias = tuple[str, ...] | Mapping[str, str]
-"""Axes all of whose labels meet; or labels by axis, which meet in every type."""
+"""Factors all of whose labels meet; or labels by factor, which meet in every type."""
 
 
 class Questions(Protocol):
     """What the module of an operator says: which cases there are beyond what the data alone tells."""
 
     TOGETHER: Sequence[tuple[str, ...]]
-    """Groups of axes whose labels all meet, beside all pairs."""
+    """Groups of factors whose labels all meet, beside all pairs."""
     CORE: Sequence[Group]
-    """Groups of axes, and labels, that meet in the cases that are run by default."""
+    """Groups of factors, and labels, that meet in the cases that are run by default."""
     SPARING: Container[str]
     """Labels that are used only where they meet something for the first time."""
     PLAIN: Mapping[str, str]
@@ -46,8 +46,8 @@ class Questions(Protocol):
     COLUMNS: Mapping[str, Sequence[str]]
     """What ids call the columns of tables, by operand, where not as the data does."""
 
-    def axes(self, version: Version) -> Axes:
-        """The axes after the type, with their labels; those of ``outputs`` are names of outputs with hyphens between."""
+    def factors(self, version: Version) -> Factors:
+        """The factors after the type, with their labels; those of ``outputs`` are names of outputs with hyphens between."""
 
     def constraints(self, version: Version) -> list[Constraint]:
         """What may not go together."""
@@ -89,37 +89,37 @@ def valid(version: Version, types: Collection[str] | None = None) -> Iterator[Ca
     """The valid cases of a version, or those of some types."""
     if types is None or types:
         module = _module(version.op)
-        axes, groups, constraints = plan(version)
-        choices = covering(axes, groups, constraints, module.SPARING)
-        in_core = core(axes, choices, _present(axes, module.CORE), module.SPARING)
+        factors, groups, constraints = varied(version)
+        choices = cover(factors, groups, constraints, module.SPARING)
+        in_core = core(factors, choices, _present(factors, module.CORE), module.SPARING)
         for number, choice in enumerate(choices):
             if types is None or choice["type"] in types:
                 yield _valid_case(version, choice, number in in_core)
 
 
-def plan(version: Version) -> tuple[Axes, list[tuple[str, ...]], list[Constraint]]:
-    """The axes that a version's cases vary, the groups of axes whose labels all meet, and what may not go together."""
+def varied(version: Version) -> tuple[Factors, list[tuple[str, ...]], list[Constraint]]:
+    """The factors that a version's cases vary, the groups of factors whose labels all meet, and what may not go together."""
     module = _module(version.op)
-    axes = {"type": types_of(version), **module.axes(version)}
-    return axes, [*_present(axes, module.TOGETHER), *pairs(axes)], module.constraints(version)
+    factors = {"type": types_of(version), **module.factors(version)}
+    return factors, [*_present(factors, module.TOGETHER), *pairs(factors)], module.constraints(version)
 
 
-def _present(axes: Axes, groups: Iterable[G]) -> list[G]:
-    """The groups all of whose axes a version has."""
-    return [group for group in groups if axes.keys() >= set(group)]
+def _present(factors: Factors, groups: Iterable[G]) -> list[G]:
+    """The groups all of whose factors a version has."""
+    return [group for group in groups if factors.keys() >= set(group)]
 
 
-def core(axes: Axes, choices: Sequence[Choice], groups: Iterable[Group], sparing: Container[str] = ()) -> set[int]:
-    """The places of few choices in which each type still meets every label of every axis, and the axes of each group meet as ever.
+def core(factors: Factors, choices: Sequence[Choice], groups: Iterable[Group], sparing: Container[str] = ()) -> set[int]:
+    """The places of few choices in which each type still meets every label of every factor, and the factors of each group meet as ever.
 
-    A group may also be labels by axis, which meet in every type. Where several would do, one without labels in ``sparing`` is taken.
+    A group may also be labels by factor, which meet in every type. Where several would do, one without labels in ``sparing`` is taken.
 
-    >>> axes = {"type": ["f", "d"], "a": ["1", "2"], "b": ["x", "y"]}
+    >>> factors = {"type": ["f", "d"], "a": ["1", "2"], "b": ["x", "y"]}
     >>> choices = [{"type": type, "a": a, "b": b} for type in "fd" for a in "12" for b in "xy"]
-    >>> len(core(axes, choices, []))
+    >>> len(core(factors, choices, []))
     4
     """
-    wanted: list[Group] = [*(("type", axis) for axis in axes if axis != "type"), *groups]
+    wanted: list[Group] = [*(("type", factor) for factor in factors if factor != "type"), *groups]
     meetings = [set(_meetings(choice, wanted)) for choice in choices]
     plain = [not any(label in sparing for label in choice.values()) for choice in choices]
     to_come = set().union(*meetings)
@@ -135,7 +135,7 @@ def _meetings(choice: Choice, groups: Iterable[Group]) -> Iterator[Meeting]:
     """What of these groups meets in a choice."""
     for group in groups:
         if not isinstance(group, Mapping):
-            yield tuple((axis, choice[axis]) for axis in group)
+            yield tuple((factor, choice[factor]) for factor in group)
         elif choice.items() >= group.items():
             yield ("type", choice["type"]), *group.items()
 
@@ -183,7 +183,7 @@ def invalid(version: Version, type: str) -> Iterator[Case]:
     module = _module(version.op)
     id = f"{version.name}/{type}/invalid"
     others = [other for other in types_of(version) if other != ANCHOR]
-    found = faults(version, type, _plain_call(version, type, {}), _plain_call(version, type, module.WITH_OPTIONAL), module.COLUMNS)
+    found = faulty_calls(version, type, _plain_call(version, type, {}), _plain_call(version, type, module.WITH_OPTIONAL), module.COLUMNS)
     seen: set[str | None] = set()
     for number, fault in enumerate(found):
         ruling = module.FAULTS.get(fault.place)
@@ -217,7 +217,7 @@ def _plain_call(version: Version, type: str, more: Mapping[str, str]) -> Call:
 
 
 def _asked(version: Version, choice: Choice) -> tuple[str, ...]:
-    """The outputs that a choice asks for: its label of that axis, which is their names with a hyphen between; else none in particular."""
+    """The outputs that a choice asks for: its label of that factor, which is their names with a hyphen between; else none in particular."""
     return tuple(choice["outputs"].split("-")) if "outputs" in choice else ()
 
 

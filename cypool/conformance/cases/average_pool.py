@@ -12,7 +12,7 @@ import numpy as np
 
 from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import chosen, labelled
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array
 from cypool.conformance.cases.means import accumulated, is_wide
 from cypool.conformance.cases.values import FAMILIES, SUMMED
@@ -45,7 +45,7 @@ TELLING = ("ramp", "mixed-signs", "random", "all-equal", "ties")
 inputs = windows.inputs
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape and windows, whether padding counts, values."""
     return {
         "shape": tuple(windows.IMAGES),

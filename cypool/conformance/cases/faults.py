@@ -54,7 +54,7 @@ class Fault(NamedTuple):
     call: Call
 
 
-def faults(version: Version, type: str, plain: Call, full: Call, columns: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
+def faulty_calls(version: Version, type: str, plain: Call, full: Call, columns: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
     """Every fault of a version, each made in a valid call: the plain one, or that with all optional inputs, where one of them is broken.
 
     ``columns`` names the columns of operands that have limits on them, where the data's own names are not those of ids.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cypool.conformance.cases.attributes import chosen, labelled
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.cases.norms import estimate, far_apart
 from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
@@ -35,7 +35,7 @@ FAULTS_ONCE = False
 COLUMNS: dict[str, tuple[str, ...]] = {}
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape, p and values."""
     return {"shape": legal(version.inputs[0].shape), "p": tuple(labelled(version, P)["p"]), "values": tuple(FAMILIES)}
 

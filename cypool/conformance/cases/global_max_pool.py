@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
 from cypool.conformance.cases.values import BEYOND_FLOAT, SIGNED, families, values
@@ -27,7 +27,7 @@ FAULTS_ONCE = True
 COLUMNS: dict[str, tuple[str, ...]] = {}
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape and values."""
     return {"shape": legal(version.inputs[0].shape), "values": families("float", SIGNED)}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import More, chosen, labelled
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array
 from cypool.conformance.cases.norms import estimate, far_apart
 from cypool.conformance.cases.values import BEYOND_FLOAT, FAMILIES
@@ -45,7 +45,7 @@ MOST = 16
 inputs = windows.inputs
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape and windows, p, values."""
     return {
         "shape": tuple(windows.IMAGES),

@@ -13,7 +13,7 @@ import numpy as np
 
 from cypool.conformance.cases import windows
 from cypool.conformance.cases.attributes import chosen, labelled
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array
 from cypool.conformance.cases.values import BEYOND_FLOAT, SIGNED, families
 from cypool.spec.model import AttributeValue, Version
@@ -30,7 +30,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {}
 inputs = windows.inputs
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape and windows, which outputs are asked for, values."""
     types = version.types[0].allowed
     return {

@@ -13,7 +13,7 @@ import numpy as np
 
 from cypool.conformance.cases import boxes
 from cypool.conformance.cases.attributes import More, chosen, labelled
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
 from cypool.conformance.cases.values import BEYOND_FLOAT, FAMILIES, values
@@ -56,7 +56,7 @@ SHOWN_BY: dict[str, tuple[str, Callable[[Array], Array]]] = {
 """The families of values that turn on a silence, and where in the output that shows."""
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape, attributes, regions and values."""
     labels = {name: tuple(values) for name, values in labelled(version, ATTRIBUTES).items()}
     return {"shape": legal(version.inputs[0].shape), **labels, "rois": tuple(boxes.FAMILIES), "values": tuple(FAMILIES)}

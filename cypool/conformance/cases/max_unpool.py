@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cypool.conformance.cases import windows
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.cases.values import values
 from cypool.conformance.cases.windows import EMPTY, IMAGES, Line, Regime
@@ -83,7 +83,7 @@ FAULTS_ONCE = True
 COLUMNS: dict[str, tuple[str, ...]] = {}
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape and windows, what is asked for, where values go, values."""
     return {
         "shape": tuple(IMAGES),

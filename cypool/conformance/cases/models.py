@@ -21,7 +21,7 @@ from cypool.spec.elements import ELEMENTS
 from cypool.spec.model import Operand
 from cypool.spec.shapes import Shape
 
-FORMATS = {8: 3, 9: 4, 10: 5, 11: 6, 14: 7, 18: 8, 20: 9, 22: 10, 23: 11, 24: 12, 27: 13, 28: 14}
+IR_VERSIONS = {8: 3, 9: 4, 10: 5, 11: 6, 14: 7, 18: 8, 20: 9, 22: 10, 23: 11, 24: 12, 27: 13, 28: 14}
 """The last opset that each format of models came with; not asked of the installed onnx, so that models are the same bytes everywhere."""
 
 
@@ -63,7 +63,7 @@ def feeds(case: Case) -> tuple[Tensor, ...]:
 
 def _ir_version(opset: int) -> int:
     """The oldest format that came with that opset or a newer one."""
-    return next((format for last, format in FORMATS.items() if opset <= last), max(FORMATS.values()))
+    return next((format for last, format in IR_VERSIONS.items() if opset <= last), max(IR_VERSIONS.values()))
 
 
 def _input_names(case: Case) -> list[str]:

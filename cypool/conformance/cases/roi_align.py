@@ -14,7 +14,7 @@ import numpy as np
 
 from cypool.conformance import oracle
 from cypool.conformance.cases.attributes import More, chosen, labelled
-from cypool.conformance.cases.covering import Axes, Choice, Constraint
+from cypool.conformance.cases.covering import Choice, Constraint, Factors
 from cypool.conformance.cases.draws import Array, Draws
 from cypool.conformance.cases.shapes import EMPTY, LITTLE_TOLD, SHAPES, legal
 from cypool.conformance.cases.values import BEYOND_FLOAT, FAMILIES, values
@@ -85,7 +85,7 @@ REGIONS: dict[str, Callable[[Draws, int], Edges]] = {
 """Families of regions: where each begins and ends along an axis of that many pixels."""
 
 
-def axes(version: Version) -> Axes:
+def factors(version: Version) -> Factors:
     """Shape, bins, the other attributes, regions and values."""
     return {
         "shape": legal(version.inputs[0].shape),

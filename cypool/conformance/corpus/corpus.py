@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cypool.conformance.cases.axes import opsets
 from cypool.conformance.cases.case import Case
+from cypool.conformance.cases.instances import opsets
 from cypool.conformance.corpus.layout import case_of, describe, directory_name, files
 
 MANIFEST = "manifest.json"

@@ -25,7 +25,7 @@ from cypool.conformance.judging.records import Result
 
 OUTCOME = "outcome.json"
 RUNTIME = "runtime.json"
-NOT_RUN = Outcome("not run", message="the harness wrote nothing about it")
+NOTHING_WRITTEN = Outcome("not run", message="the harness wrote nothing about it")
 LOST = ("crashed", "timed out")
 """What a harness can tell beside what a worker can: it may have workers of its own."""
 
@@ -46,7 +46,7 @@ def outcome_of(case: Case, directory: Path) -> Outcome:
     """What the harness says of a case. A file that is not what its name promises counts as a crash, as from a worker."""
     told, files = directory / OUTCOME, len(list(directory.glob("output_*.pb")))
     if not told.exists() and not files:
-        return NOT_RUN
+        return NOTHING_WRITTEN
     try:
         record = {"status": "ok"} if not told.exists() else _object(told)
         if record["status"] in LOST:

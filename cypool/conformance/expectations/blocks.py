@@ -47,7 +47,7 @@ class Blocks:
         self.between.append("")
 
 
-def cut(text: str) -> Blocks:
+def split(text: str) -> Blocks:
     """The blocks of a list's text; ListError where entries are written otherwise than as tables of their own."""
     starts = [match.start() for match in HEADER.finditer(text)]
     if len(starts) != len(read(text).entries):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cypool import spec
-from cypool.conformance.cases.axes import base
+from cypool.conformance.cases.instances import base
 from cypool.conformance.expectations.versions import within
 from cypool.conformance.judging.compare import CONFORMS, OR, VERDICTS
 from cypool.conformance.judging.explanations import Against, by_readings

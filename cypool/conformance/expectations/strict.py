@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from cypool.conformance.cases.axes import base
+from cypool.conformance.cases.instances import base
 from cypool.conformance.expectations.lists import Entry, Expectations, about, matches
 from cypool.conformance.judging.explanations import Against, by_readings
 from cypool.conformance.judging.records import Result
@@ -17,7 +17,7 @@ from cypool.conformance.reports import summary
 
 NOT_LISTED = "not listed"
 OTHERWISE = "listed, but as another verdict"
-CONFORMS = "listed, but it conforms"
+BUT_CONFORMS = "listed, but it conforms"
 NOTHING = "matches no case"
 BEHIND = "entries above it list all its cases"
 
@@ -67,7 +67,7 @@ def hold(expectations: Expectations, version: str, results: Sequence[Result], kn
         listed = [by_id[id] for id in owner if owner[id] is entry]
         wrong = [result for result in listed if not entry.takes(result)]
         surprises += _surprises(OTHERWISE, entry.title, (result for result in wrong if not result.conforms))
-        surprises += _surprises(CONFORMS, entry.title, (result for result in wrong if result.conforms))
+        surprises += _surprises(BUT_CONFORMS, entry.title, (result for result in wrong if result.conforms))
         quiet = idle(entry, by_id, known)
         surprises += [Surprise(NOTHING, f"{glob} (of {entry.title})") for glob in quiet]
         if not listed and not quiet and (kind := useless(entry, entries, results, known)):
@@ -75,7 +75,7 @@ def hold(expectations: Expectations, version: str, results: Sequence[Result], kn
     for finding in summary.findings(result for id, result in by_id.items() if id not in owner and not result.conforms):
         surprises += _surprises(NOT_LISTED, ": ".join(filter(None, (finding.verdict, finding.name))), finding.results)
     as_listed = sum(entry.takes(by_id[id]) for id, entry in owner.items())
-    order = NOT_LISTED, OTHERWISE, CONFORMS, NOTHING, BEHIND
+    order = NOT_LISTED, OTHERWISE, BUT_CONFORMS, NOTHING, BEHIND
     return Held(as_listed, len(entries), tuple(sorted(surprises, key=lambda surprise: order.index(surprise.kind))))
 
 

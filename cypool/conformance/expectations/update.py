@@ -9,8 +9,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cypool.conformance.cases.axes import base
-from cypool.conformance.expectations.blocks import cut, edited, written
+from cypool.conformance.cases.instances import base
+from cypool.conformance.expectations.blocks import edited, split, written
 from cypool.conformance.expectations.lists import Entry, Place, about, matches, read
 from cypool.conformance.expectations.strict import Known, idle, unasked_of, useless
 from cypool.conformance.expectations.versions import within
@@ -59,7 +59,7 @@ def update(
     goes; so do globs that are about nothing. Deviations that are not listed get entries by finding. Entries about other versions are not
     touched, nor what is said of cases that were not asked. ``known`` gives the ids of all cases that there are.
     """
-    blocks = cut(text)
+    blocks = split(text)
     changes: list[Change] = []
     while (found := _mended(read(str(blocks)).entries, version, results, known, against)) is not None:
         place, before, after = found

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 
 from cypool.conformance import cases
 from cypool.conformance.asking.protocol import Outcome
-from cypool.conformance.cases.axes import base
 from cypool.conformance.cases.case import Case
+from cypool.conformance.cases.instances import base
 from cypool.conformance.judging.compare import ERROR, LOAD_ERROR, OR, READS_DIFFERENTLY, Judgement, named
 from cypool.spec.model import Reading, Version
 from cypool.spec.shapes import fits

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from cypool import spec
 from cypool.conformance import oracle
-from cypool.conformance.cases.axes import base
 from cypool.conformance.cases.case import Case
+from cypool.conformance.cases.instances import base
 from cypool.conformance.judging import explained_refusals
 from cypool.conformance.judging.compare import AS_RULED, OR, PASS, READS_DIFFERENTLY, Criterion, misfit, named
 from cypool.conformance.judging.records import Result

@@ -15,7 +15,7 @@ import pytest
 from cypool.conformance import cases as generated
 from cypool.conformance.asking.isolation import Isolated, Unavailable
 from cypool.conformance.asking.runner import examined
-from cypool.conformance.cases import axes
+from cypool.conformance.cases import instances
 from cypool.conformance.cases.case import Case
 from cypool.conformance.expectations.lists import Entry, ListError, about, read
 from cypool.conformance.judging.compare import criterion
@@ -83,7 +83,7 @@ class Cases(pytest.File):
     def collect(self) -> Iterator[CaseItem]:
         """Start the runtime, then give the items; a runtime that is not there is an error of the collection, not of every case."""
         entries = [] if self.config.option.collectonly else self._entries(self._start())
-        for case in axes.spread(generated.generate()):
+        for case in instances.spread(generated.generate()):
             yield CaseItem.from_parent(self, name=case.id, case=case, entries=entries)
 
     def _start(self) -> Isolated:

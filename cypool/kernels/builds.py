@@ -7,7 +7,7 @@ the build runs it.
 from typing import NamedTuple
 
 
-class Variant(NamedTuple):
+class CpuLevel(NamedTuple):
     """One build of the kernels."""
 
     name: str  # of the package under cypool.kernels
@@ -18,11 +18,11 @@ class Variant(NamedTuple):
 
 X86 = ("x86_64", "AMD64")
 
-VARIANTS = (
-    Variant("baseline", 0, (), ()),
-    Variant("x86_64_v3", 3, X86, ("-march=x86-64-v3",)),
+BUILDS = (
+    CpuLevel("baseline", 0, (), ()),
+    CpuLevel("x86_64_v3", 3, X86, ("-march=x86-64-v3",)),
     # gcc keeps to 256-bit vectors at this level unless told otherwise
-    Variant("x86_64_v4", 4, X86, ("-march=x86-64-v4", "-mprefer-vector-width=512")),
+    CpuLevel("x86_64_v4", 4, X86, ("-march=x86-64-v4", "-mprefer-vector-width=512")),
 )
 """From the plainest to the fastest."""
 
