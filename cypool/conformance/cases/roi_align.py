@@ -22,7 +22,7 @@ from cypool.conformance.oracle.roi_align import Line, lines
 from cypool.spec.model import AttributeValue, Version
 
 ATTRIBUTES: More = {"sampling_ratio": (1, 2, 3), "spatial_scale": (0.0625, 0.7, 2.0)}
-BINS = {"bins-absent": (None, None), "2x2": (2, 2), "3x2": (3, 2), "1x4": (None, 4), "7x7": (7, 7)}
+BINS = {"bins-absent": (None, None), "2x2": (2, 2), "3x1": (3, 1), "1x4": (1, 4), "7x7": (7, 7)}
 """Numbers of bins along height and width, None where the attribute is not written."""
 
 TOGETHER = (("type", "mode", "values"), ("type", "mode", "rois"), ("type", "coordinate_transformation_mode", "rois"))
