@@ -47,6 +47,14 @@ def test_every_version_and_type_has_valid_and_invalid_cases():
     assert set(by_cell(valid())) == set(CELLS) == set(by_cell(invalid()))
 
 
+def can_be_completed(choice, factors, constraints):
+    """Whether labels of the other factors can be added so that no constraint is broken."""
+    if not allowed(choice, constraints):
+        return False
+    rest = [factor for factor in factors if factor not in choice]
+    return not rest or any(can_be_completed({**choice, rest[0]: label}, factors, constraints) for label in factors[rest[0]])
+
+
 @pytest.mark.parametrize("name", VERSIONS)
 def test_every_pair_of_labels_meets_that_may_and_every_group_asked_for(name):
     version = spec.version(name)
@@ -58,9 +66,7 @@ def test_every_pair_of_labels_meets_that_may_and_every_group_asked_for(name):
         for meeting in product(*(factors[factor] for factor in group)):
             together = dict(zip(group, meeting, strict=True))
             if frozenset(together.items()) not in met:
-                rest = [factor for factor in factors if factor not in together]
-                others = (dict(zip(rest, picked, strict=True)) for picked in product(*(factors[factor] for factor in rest)))
-                assert not any(allowed({**together, **other}, constraints) for other in others), together
+                assert not can_be_completed(together, factors, constraints), together
 
 
 @pytest.mark.parametrize("cell", CELLS, ids="/".join)
@@ -107,7 +113,7 @@ def test_the_cases_that_are_run_by_default_have_every_label_in_every_cell_and_ev
 
 
 def test_a_run_by_default_is_short():
-    assert sum(1 for _ in instances.spread(case for case in every() if case.core)) <= 9500
+    assert sum(1 for _ in instances.spread(case for case in every() if case.core)) <= 10_000
 
 
 def test_regimes_of_p_that_the_issue_names_occur():

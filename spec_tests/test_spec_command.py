@@ -73,7 +73,7 @@ def run(*args: str) -> subprocess.CompletedProcess[str]:
     ("args", "message"),
     [
         (["show", "GlobalLpPool-3"], "unknown version 'GlobalLpPool-3'; there are GlobalLpPool-1, GlobalLpPool-2, GlobalLpPool-22"),
-        (["diff", "MaxRoiPool-1", "MaxRoiPol"], "unknown version 'MaxRoiPol'; there are GlobalLpPool-1, "),
+        (["diff", "MaxRoiPool-1", "MaxRoiPol"], f"unknown version 'MaxRoiPol'; there are {', '.join(v.name for v in spec.versions())}"),
     ],
 )
 def test_an_unknown_version_is_one_line_and_exit_2(args: list[str], message: str) -> None:
