@@ -2,12 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 GATES ?= cypool
+CALLS ?= 100000
 ORT_VERSIONS ?= 1.24.4 1.27.0 newest
 OLDEST := arrays backend calls check_cli command_run dask export_tensors reference report_junit report_terminal session_functions session_models
 KERNELS := $(wildcard cypool/*.pyx cypool/*.pxd cypool/ort/*.pyx cypool/ort/*.h cypool/kernels/*.py cypool/kernels/*.pyx cypool/kernels/*.px[di] cypool/kernels/*.h)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: check test test-all-cases test-debug test-oldest test-ort-versions lint format docs manifest platforms bench bench-guard clean
+.PHONY: check test test-all-cases test-debug test-hostile test-oldest test-ort-versions lint format docs manifest platforms bench bench-guard clean
 
 check: .venv/check.stamp  ## build cypool and hold it, and every other runtime that is installed, to the standard; GATES decide
 	$(BIN)/cypool check --installed --expect shipped $(addprefix --gate ,$(GATES))
@@ -20,7 +21,13 @@ test-all-cases: .venv/test.stamp  ## the matrix of all cases, of which test has 
 
 test-debug: .venv/test.stamp  ## the matrix on kernels built with bounds checks and traps for undefined behaviour
 	CYPOOL_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib
-	CYPOOL_DEBUG=1 PYTHONPATH=build/debug/lib $(BIN)/pytest -q -n 2 spec_tests/test_matrix.py spec_tests/test_boxes.py
+	CYPOOL_DEBUG=1 CYPOOL_HOSTILE_CALLS=5000 PYTHONPATH=build/debug/lib $(BIN)/pytest -q -n 2 $(addprefix spec_tests/test_,matrix.py boxes.py hostile.py)
+
+test-hostile: .venv/test.stamp  ## CALLS hostile calls of each kind, on kernels built with an address sanitiser; needs gcc, and minutes
+	CYPOOL_DEBUG=1 CC='gcc -fsanitize=address' \
+		$(BIN)/python setup.py --quiet build --build-base build/address --build-lib build/address/lib
+	LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 CYPOOL_HOSTILE_CALLS=$(CALLS) PYTHONPATH=build/address/lib \
+		$(BIN)/pytest -q -n 2 spec_tests/test_hostile.py -k 'refused_in_words'
 
 test-oldest: .venv/oldest.stamp  ## what stands on other packages, on the oldest of each that pyproject.toml allows; wants Python 3.11 or 3.12
 	PYTHONPATH=$(CURDIR) .venv/oldest/bin/python -m pytest -q -n 2 $(addprefix spec_tests/test_,$(addsuffix .py,$(OLDEST)))

@@ -8,7 +8,6 @@ from all_cases import INFERRED_OTHERWISE, by_cell, every, invalid, valid
 
 from cypool.conformance.cases import models
 
-
 NOT_SAID = {("LpPool-1", "no-kernel_shape")}
 """Faults that ONNX's schemas let pass though they say something of the kind: this one calls the attribute optional."""
 
