@@ -1,7 +1,7 @@
 """Builds the kernels, every source of cypool/kernels once for each CPU level that ``builds.py`` lists for this machine, and what lies
 before them.
 
-Apart from pyproject.toml because the builds are a product of two tables, and because OpenMP has to be probed for.
+pyproject.toml cannot say this: the builds are a product of two tables, and OpenMP has to be probed for.
 Environment: CYPOOL_DEBUG=1 builds kernels with bounds checks and traps for undefined behaviour; CYPOOL_OPENMP=0 builds without threads.
 """
 

@@ -1,6 +1,6 @@
 """cypool as an ONNX Backend: the interface that ONNX's own test suite, and cypool's checker, drive runtimes by.
 
-Apart from ``session`` because the interface is ONNX's, a module with functions of given names; what they do is the session's.
+The interface is ONNX's: a module with functions of given names. The session does the work.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a model declares of its inputs and outputs, and whether what is fed fits.
+"""Hold what is fed against what a model declares of its inputs and outputs.
 
-Apart from the session because the same is asked of an input, of each element of a sequence, and of what an optional holds.
+The same is asked of an input, of each element of a sequence, and of the value of an optional.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What cypool raises when a call does not fit the standard.
+"""Define the errors that cypool raises when a call does not fit the standard.
 
-Apart from everything else so that each layer can raise it and none needs another layer for it.
+The module imports nothing, so that each layer can raise them.
 """
 
 

@@ -1,4 +1,4 @@
-"""Turns a checked call into what a kernel needs: one function an operator, found by its name in snake case.
+"""Turn a checked call into what a kernel needs: one function an operator, found by its name in snake case.
 
 ONNX ends here. What follows is mathematics: a kernel by its mathematical name, and the numbers that say where its windows lie.
 All of it follows the rulings of the operator's spec file.

@@ -1,6 +1,6 @@
-"""What this installation is made of: builds, threads, processor.
+"""Tell what this installation is made of: builds, threads, processor.
 
-Apart from ``dispatch``, which acts on these facts, because bug reports and the command line only want to read them.
+``dispatch`` acts on these facts; bug reports and the command line read them here.
 """
 
 from __future__ import annotations

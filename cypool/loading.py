@@ -1,6 +1,6 @@
-"""Reads models, and refuses what is none, before anything looks for operators in them.
+"""Read models, and refuse other bytes, before anything looks for operators in them.
 
-Apart from the session because ONNX's evaluator relies on it: on a graph whose values are all given, on data inside, and on the default
+ONNX's evaluator relies on it: on a graph whose values are all given, on data inside, and on the default
 domain by its empty name.
 """
 

@@ -1,4 +1,4 @@
-"""Runs any operator by name, and is the order of the layers below: spec, plan, geometry, dispatch."""
+"""Run any operator by name, through the layers below: spec, plan, geometry, dispatch."""
 
 from __future__ import annotations
 

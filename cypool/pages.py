@@ -1,6 +1,6 @@
 """The documentation of the operators, a Markdown page each, as a pure function of the spec data.
 
-Apart from the spec because the worked examples are computed by the oracle. ``python -m cypool.pages`` writes the pages anew.
+The worked examples are computed by the oracle. ``python -m cypool.pages`` writes the pages anew.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _version(version: Version, before: Version | None, known: str) -> Iterator[s
 
 
 def _records(kind: str, stated: dict[tuple[str, str], str]) -> str:
-    """The attributes, or whatever the kind is, as a table: one a row, a column for each field that any of them has."""
+    """Write records of one kind as a table: a row each, a column for each field that any of them has."""
     named = {(thing.removeprefix(kind + " "), field): text for (thing, field), text in stated.items() if thing.startswith(kind + " ")}
     names = dict.fromkeys(name for name, _ in named)
     fields = [field for field in dict.fromkeys(field for _, field in named) if field != "text"] + ["text"]

@@ -1,4 +1,4 @@
-"""Draws the windows along an axis as text, from the same records that kernels and shapes go by."""
+"""Draw the windows along an axis as text, from the same records that kernels and shapes go by."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Checks a call against an operator version; every error that a user can cause is raised here.
+"""Check a call against an operator version; every error that a user can cause is raised here.
 
-Apart from the arithmetic so that kernels and geometry can rely on what they get, and so that errors of all operators read alike:
+Kernels and geometry can rely on what they get, and errors of all operators read alike:
 operator-version, what came, what is allowed.
 """
 
@@ -36,8 +36,10 @@ MOST_AXES = 64
 
 
 class Signature(NamedTuple):
-    """All that follows from a call before arithmetic begins: from operator, attributes, types, shapes and the values of an
-    input that is a shape."""
+    """The facts about a call that follow before arithmetic begins.
+
+    They depend on operator, attributes, types, shapes and the values of an input that is a shape.
+    """
 
     version: Version
     attributes: Mapping[str, Any]  # by ONNX's names, defaults filled in, FLOATs rounded to float32 as ONNX stores them
@@ -214,7 +216,7 @@ def _output_type(version: Version, operand: Operand, bound: Mapping[str, np.dtyp
 
 
 def _outputs_wanted(version: Version, wanted: int | None) -> int:
-    """How many outputs are asked for."""
+    """Return the number of outputs that are asked for."""
     least, most = version.least_outputs, len(version.outputs)
     if wanted is None:
         return least
@@ -247,7 +249,7 @@ def _shape_in(version: Version, array: Array | None) -> tuple[int, ...]:
 
 
 def check_attributes(version: Version, given: Mapping[str, Any]) -> None:
-    """Raise what is wrong with attributes whatever the inputs are: a limit that does not hold, one that is missing."""
+    """Raise the errors of attributes that hold for any inputs: a limit exceeded, a missing attribute."""
     _attributes(version, given, None)
 
 
@@ -269,7 +271,10 @@ def _attributes(version: Version, given: Mapping[str, Any], spatial: int | None)
 
 
 def _is_of_another_version(version: Version, name: str) -> bool:
-    """Whether the operator has the attribute in some version: functions name those of all, and give None to what is left out."""
+    """Tell whether the operator has the attribute in some version.
+
+    Public functions name the attributes of all versions, and give None to those left out.
+    """
     return any(other.attribute(name) for other in spec.operator(version.op).versions)
 
 
@@ -368,7 +373,7 @@ def _check_out(version: Version, name: str, out: Any, shape: tuple[int, ...], dt
 
 
 def check_threads(version: Version, threads: Any) -> int:
-    """How many threads are asked for."""
+    """Return the number of threads that are asked for."""
     try:
         count = _int(threads)
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
 """cypool's operators in ONNX's reference evaluator, which has no implementation of its own of some of them.
 
-Apart from ``session`` because people who use the evaluator already need this and nothing else:
+People who use the evaluator already need this and nothing else:
 
 >>> import onnx, numpy as np
 >>> from cypool.reference import ReferenceEvaluator
@@ -24,7 +24,7 @@ from onnx.reference.op_run import OpRun, RuntimeContextError
 
 from cypool import ops, spec
 from cypool.errors import SpecError, SpecTypeError, SpecValueError
-from cypool.functions import inlined
+from cypool.inlining import inlined
 from cypool.loading import canonical, first_line, place
 
 

@@ -1,6 +1,6 @@
-"""Runs a whole ONNX model: cypool's operators by its kernels, any other node by ONNX's reference evaluator.
+"""Run a whole ONNX model: cypool's operators by its kernels, any other node by ONNX's reference evaluator.
 
-Apart from ``reference`` because a model also states its inputs' names, types and shapes, and what is fed is held to them here.
+A model also states its inputs' names, types and shapes, and what is fed is held to them here.
 """
 
 from __future__ import annotations

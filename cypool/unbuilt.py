@@ -1,4 +1,4 @@
-"""Explains an import that fails because compiled modules are missing: in an unbuilt clone, or where they were built for another Python."""
+"""Explain an import that fails because compiled modules are missing: in an unbuilt clone, or where they were built for another Python."""
 
 from __future__ import annotations
 

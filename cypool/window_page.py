@@ -100,7 +100,7 @@ def _scene(scene: Scene) -> Iterator[str]:
 
 
 def _divisor() -> Iterator[str]:
-    """What a mean is divided by, on the windows of the scene on ceil_mode."""
+    """Return the divisor of a mean on the windows of the scene on ceil_mode."""
     scene = next(scene for scene in SCENES if scene.title == "ceil_mode")
     (axis,) = axes(spec.resolve("MaxPool"), [scene.size], scene.attributes)
     yield "## What a mean is divided by"

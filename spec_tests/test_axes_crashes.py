@@ -10,7 +10,7 @@ from all_cases import invalid, valid
 
 from cypool.conformance.asking import runner
 from cypool.conformance.asking.isolation import Isolated
-from cypool.conformance.asking.pipes import NO_LUCK
+from cypool.conformance.asking.pipes import POISONED_HEAP
 from cypool.conformance.asking.protocol import run_request
 from cypool.conformance.cases.case import Case
 
@@ -47,4 +47,4 @@ def test_a_case_that_dies_alone_too_has_crashed() -> None:
 
 def test_memory_that_nothing_was_written_to_is_not_zero_by_luck() -> None:
     with closing(program("print(os.environ['MALLOC_PERTURB_'], file=sys.stderr, flush=True)\n" + REFUSE)) as runtime:
-        assert runtime.run("c", run_request("c", b"", [], [])).stderr == NO_LUCK["MALLOC_PERTURB_"]
+        assert runtime.run("c", run_request("c", b"", [], [])).stderr == POISONED_HEAP["MALLOC_PERTURB_"]

@@ -1,4 +1,4 @@
-"""Tells PyInstaller where the hook for cypool is; found by the entry point ``pyinstaller40``."""
+"""Tell PyInstaller where the hook for cypool is; found by the entry point ``pyinstaller40``."""
 
 from pathlib import Path
 

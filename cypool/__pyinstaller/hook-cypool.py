@@ -1,4 +1,4 @@
-"""What PyInstaller can't see for itself: data files, kernels imported by name, and what compiled modules import."""
+"""Tell PyInstaller what it cannot see: data files, kernels imported by name, and what compiled modules import."""
 
 from PyInstaller import isolated
 from PyInstaller.utils.hooks import collect_data_files, collect_submodules

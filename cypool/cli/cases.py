@@ -12,7 +12,7 @@ from cypool.cli.suggestions import Group
 
 
 def on_terminal() -> bool:
-    """Whether a person is reading."""
+    """Tell whether a person reads the output."""
     return sys.stdout.isatty()
 
 

@@ -1,7 +1,4 @@
-"""``cypool cases export`` and ``cypool cases verify``: the cases as files, and what a harness of any language made of them.
-
-Apart from ``cypool cases list``, which only shows them.
-"""
+"""``cypool cases export`` and ``cypool cases verify``: the cases as files, and what a harness of any language made of them."""
 
 from __future__ import annotations
 

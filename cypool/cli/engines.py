@@ -1,4 +1,4 @@
-"""Runs a model on arrays: in ONNX Runtime with cypool inside, or in cypool's session where that can't be."""
+"""Run a model on arrays: in ONNX Runtime with cypool inside, or in cypool's session where that can't be."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``--expect`` and ``--update-expectations``: which list goes with which runtime, and what is done and said about it.
 
-Apart from ``check``, which runs cases: a verdict is the same with a list and without.
+A verdict is the same with a list and without.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _surprises(found: Held) -> Table:
 
 
 def well(name: str, results: Iterable[Result], held: Mapping[str, Held]) -> bool:
-    """Whether a runtime's results are as listed; of one that has no list, whether they all conform."""
+    """Tell whether a runtime's results are as listed; of one that has no list, whether they all conform."""
     if name in held:
         return not held[name].surprises
     return all(result.conforms for result in results if result.runtime == name)

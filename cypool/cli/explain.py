@@ -14,7 +14,7 @@ from cypool.errors import SpecError
 
 
 class Failure(click.ClickException):
-    """What can't be explained."""
+    """Say in one line that a model cannot be explained, and why."""
 
     exit_code = codes.WRONG_USAGE
 

@@ -1,6 +1,7 @@
-"""What the commands write, and what happens where it can't be written: one place for all of them.
+"""Write what commands write, and turn each failure to write into one message and exit code.
 
-A file is complete or not there. Standard output takes replacement characters for what its encoding lacks.
+A file is complete or not there. Standard output takes replacement characters for what its
+encoding lacks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far a long run is: a bar on a terminal, a line now and then elsewhere."""
+"""Show how far a long run is: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 

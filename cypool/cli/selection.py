@@ -24,7 +24,7 @@ def select(
     spread: Callable[[Iterable[Case]], Iterable[Case]] = lambda cases: cases,
     core: bool = False,
 ) -> list[Case]:
-    """The cases that match one of the globs, one of the operators and one of the types, where any are given.
+    """Return the cases that match one of the globs, one of the operators and one of the types, where any are given.
 
     ``spread`` makes several of each, of opsets and variants; a glob matches such a one by its own id, or all of them by the id before that.
     Types go by ONNX's name or by numpy's. UsageError for an operator, a glob, a type or a combination that selects nothing: a run of no
@@ -52,7 +52,7 @@ def select(
 
 
 def _may_match(head: str, glob: str) -> bool:
-    """Whether an id that begins with this head may match the glob, by what stands before the glob's first special character.
+    """Tell whether an id that begins with this head may match the glob, by what stands before the glob's first special character.
 
     >>> [_may_match("MaxRoiPool-1/float/", glob) for glob in ("MaxRoiPool-1/float/odd/*", "*nan*", "MaxRoiPool-2[12]*")]
     [True, True, False]

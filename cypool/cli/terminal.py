@@ -1,6 +1,6 @@
 """A run's report on a terminal, and what changed between two.
 
-Apart from the report itself, which knows nothing of widths and colours.
+The report itself knows nothing of widths and colours.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _style(reading: Followed) -> str:
 
 
 def render_diff(header: Header, found: Iterable[Difference]) -> RenderableType:
-    """What changed, runtime by runtime; ``header`` is the new run's."""
+    """Render what changed, runtime by runtime; ``header`` is the new run's."""
     parts: list[RenderableType] = []
     for difference in found:
         parts += [Text(f"old: {difference.old}"), Text(f"new: {difference.new}"), Text(str(difference.changes), "bold")]

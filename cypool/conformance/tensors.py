@@ -1,6 +1,6 @@
 """A tensor as it crosses process borders: type, shape and raw little-endian bytes.
 
-Apart from numpy arrays because bfloat16 has no numpy type of its own and several runtimes hand it out under another name.
+numpy arrays do not serve: bfloat16 has no numpy type of its own, and several runtimes hand it out under another name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks calls on dask arrays, from types and shapes alone: nothing is computed."""
+"""Check calls on dask arrays, from types and shapes alone: nothing is computed."""
 
 from __future__ import annotations
 

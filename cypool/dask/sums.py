@@ -23,7 +23,7 @@ PIECE = 1 << 16
 
 
 class Sum(NamedTuple):
-    """What a mean needs to know of some elements."""
+    """The facts about some elements that their mean is made of."""
 
     total: int = 0  # of the finite ones, times 2^1074
     plus_inf: bool = False
@@ -42,7 +42,7 @@ class Sum(NamedTuple):
         )
 
     def mean(self, count: int) -> float:
-        """Return the mean of so many elements, rounded once to a double."""
+        """Return the mean of ``count`` elements, rounded once to a double."""
         if count == 0 or self.nan or (self.plus_inf and self.minus_inf):
             return math.nan
         if self.plus_inf or self.minus_inf:

@@ -1,6 +1,6 @@
 """The table of kernel builds: one row a CPU level, read by ``setup.py`` when building and by ``dispatch`` when choosing.
 
-Apart from both so that a build cannot exist for one and be unknown to the other. Imports nothing of cypool, which does not exist yet when
+A build cannot exist for one and be unknown to the other. It imports nothing of cypool, which does not exist yet when
 the build runs it.
 """
 

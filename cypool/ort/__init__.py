@@ -113,7 +113,7 @@ def options(
 
 
 def _taken(session_options: Any) -> bool:
-    """Whether options were handed on to the provider before: ONNX Runtime would only say so when a session is made."""
+    """Tell whether options were handed on to the provider before: ONNX Runtime would only say so when a session is made."""
     try:
         session_options.get_session_config_entry(f"{settings.PREFIX}threads")
     except RuntimeError:

@@ -1,7 +1,7 @@
-"""bfloat16 for numpy alone, which has no such type: its bits, under its name.
+"""Give numpy, which has no bfloat16, a type of its bits under that name.
 
-Apart from ml_dtypes' type, which people who install cypool and ONNX Runtime need not have. The rest of cypool goes by a type's name, and
-kernels read bits.
+ml_dtypes has one too, but people who install cypool and ONNX Runtime need not have ml_dtypes. The
+rest of cypool goes by a type's name, and kernels read bits.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tells which node of a model runs where: in ONNX Runtime alone, and with cypool in it.
+"""Tell which node of a model runs where: in ONNX Runtime alone, and with cypool in it.
 
-Apart from any table of operators: ONNX Runtime is asked, by sessions of the model that differ in one thing each.
+No table of operators is used: ONNX Runtime is asked, by sessions of the model that differ in one thing each.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ONNX_RUNTIME, CYPOOL, NOBODY, GONE = "ONNX Runtime", "cypool", "nobody", "-"
 
 
 class Placement(NamedTuple):
-    """Where a node runs, in ONNX Runtime alone and with cypool, and why."""
+    """The place where a node runs, in ONNX Runtime alone and with cypool, and the reason."""
 
     node: str
     op: str

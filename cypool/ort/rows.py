@@ -1,7 +1,4 @@
-"""The rows of the plug-in's kernel registry, made from the spec: a new operator, version or type is there by itself.
-
-Apart from the plug-in, which is compiled and knows no operator.
-"""
+"""The rows of the plug-in's kernel registry, made from the spec: a new operator, version or type is there by itself."""
 
 from __future__ import annotations
 

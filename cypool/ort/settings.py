@@ -1,6 +1,6 @@
 """The options of the execution provider: what they are, how a session hands them on, and what is wrong with them.
 
-Apart from the plug-in so that one check serves both ways to pass options: ``cypool.ort.options``, where a mistake is an exception at once,
+One check serves both ways to pass options: ``cypool.ort.options``, where a mistake is an exception at once,
 and ONNX Runtime's own, where it is one when the session is made.
 """
 

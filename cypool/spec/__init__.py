@@ -1,7 +1,7 @@
-"""What ONNX says about the operators, as data; ``resolve`` finds the version that a model's opset means.
+"""State what ONNX says about the operators, as data; ``resolve`` finds the version for an opset.
 
-Apart from everything that acts on it, so that kernels, validation, cases, docs and the checker all read the same words.
-Each operator's file is read when it is first asked for, then kept.
+Kernels, validation, cases, docs and the checker all read the same words. Each operator's file is
+read when it is first asked for, then kept.
 """
 
 from __future__ import annotations

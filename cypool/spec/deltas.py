@@ -1,4 +1,4 @@
-"""Applies what an entry says has changed to the version before it.
+"""Apply what an entry says has changed to the version before it.
 
 The only place that knows the three verbs, and it works on the tables as the file has them, field by field: ``add`` brings
 what was not there, ``replace`` gives a field that was there another value, ``remove`` lists names that go. A list grows and

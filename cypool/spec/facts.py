@@ -1,6 +1,6 @@
 """A version as a flat list of facts in words, and two versions compared fact by fact.
 
-Apart from the model so that documents and the command line say the same, and a difference is always worked out and never written down.
+Documents and the command line say the same, and a difference is always worked out, never written down.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ class Difference(NamedTuple):
 
 
 def facts(version: Version) -> dict[tuple[str, str], str]:
-    """All that a version says, by thing (``operator``, ``attribute p``, ``input X``) and field; the rulings are not among it.
+    """Return the facts of a version by thing (``operator``, ``attribute p``, ``input X``) and field.
+
+    The rulings are not among them.
 
     >>> from cypool import spec
     >>> facts(spec.version("GlobalLpPool-1"))["attribute p", "values"]
@@ -42,7 +44,7 @@ def facts(version: Version) -> dict[tuple[str, str], str]:
 
 
 def differences(old: Version, new: Version) -> tuple[Difference, ...]:
-    """What two versions say differently, in the order of the newer one's facts, with what it lost at the end.
+    """Return the facts that differ between two versions, in the order of the newer; lost ones come last.
 
     >>> from cypool import spec
     >>> differences(spec.version("GlobalLpPool-2"), spec.version("GlobalLpPool-22"))[0].new

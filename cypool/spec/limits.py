@@ -18,7 +18,7 @@ WORDS = {"INT": "an integer", "FLOAT": "a number", "INTS": "integers", "FLOATS":
 
 
 def is_list(attribute_type: str) -> bool:
-    """Whether values of that attribute type are lists."""
+    """Tell whether values of that attribute type are lists."""
     return attribute_type.endswith("S")
 
 
@@ -49,7 +49,7 @@ def default(attribute: Attribute, spatial: int | None) -> AttributeValue | None:
 
 
 def allows(attribute: Attribute, value: AttributeValue, spatial: int | None = None) -> bool:
-    """Whether an attribute may hold a value; an integer passes for a FLOAT.
+    """Tell whether an attribute may hold a value; an integer passes for a FLOAT.
 
     >>> p = Attribute("p", "INT", False, 2, "", minimum=1)
     >>> allows(p, 3), allows(p, 0), allows(p, 2.5), allows(p, (2,))

@@ -1,7 +1,4 @@
-"""Turns an operator's data file into its resolved versions, and checks that the parts of each fit together.
-
-Apart from the parsing and the deltas, which see one table at a time.
-"""
+"""Turn an operator's data file into its resolved versions, and check that the parts of each fit together."""
 
 from __future__ import annotations
 
@@ -90,7 +87,7 @@ def _typed(example: Example, version: Version) -> Example:
 
 
 def _misfits(version: Version) -> Iterator[str]:
-    """Where the parts of a version contradict each other."""
+    """Yield contradictions between the parts of a version."""
     constraints = {constraint.name for constraint in version.types}
     used = {operand.type for operand in version.inputs + version.outputs}
     yield from (f"no operand has the type {name}" for name in sorted(constraints - used))
@@ -146,7 +143,7 @@ def _twice(version: Version) -> Iterator[tuple[str, str]]:
 
 
 def _misfits_of_windows(version: Version, windows: Windows) -> Iterator[str]:
-    """Where ``windows`` names attributes that are not there, or not of the type that they need."""
+    """Yield names in ``windows`` of attributes that are missing, or of another type than they need."""
     kinds = {"auto_pad": "STRING", "ceil_mode": "INT"}
     for field in dataclasses.fields(windows):
         name = getattr(windows, field.name)

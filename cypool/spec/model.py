@@ -93,7 +93,7 @@ undoes pooling, those that end beyond its padded output."""
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Another way to read a silence, and who follows it."""
+    """Another way to read a silence, and the runtimes that follow it."""
 
     name: str
     text: str
@@ -109,7 +109,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """How cypool reads a place where the text is silent."""
+    """The way cypool reads a place where the text is silent."""
 
     id: str
     question: str

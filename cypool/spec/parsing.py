@@ -1,6 +1,6 @@
-"""Reads the records of a data file: attributes, operands, type constraints, rulings, examples, each from one strict table.
+"""Parse the records of a data file: attributes, operands, type constraints, rulings, examples.
 
-Apart from the loader, which folds versions and does not care what is in a record.
+Each is read from one strict table.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def _shapes(table: Table) -> tuple[tuple[int, ...], ...]:
 
 
 def _span(table: Table, since_versions: Sequence[int]) -> tuple[int, ...]:
-    """The versions from ``since`` to ``until``, both of which must be versions."""
+    """Return the versions from ``since`` to ``until``, both of which must exist."""
     since = table.take("since", int, since_versions[0])
     until = table.take("until", int, since_versions[-1])
     for key, number in (("since", since), ("until", until)):

@@ -1,6 +1,6 @@
-"""Evaluates the shape rules that the spec data states, on numbers and on symbolic dimensions alike.
+"""Evaluate the shape rules that the spec data states, on numbers and on symbolic dimensions alike.
 
-Apart from the loader because calls, models, cases and docs all ask it, and none of them reads a data file.
+Calls, models, cases and docs all ask it, and none of them reads a data file.
 
 A rule is a row of terms: ``5`` is that size; ``N`` names a dimension, the same wherever it stands, or an attribute
 that holds a size; ``pooled_shape[0]`` is an element of an attribute. The last term may have a star: ``D*`` is any number
@@ -207,7 +207,7 @@ def spatial_names(version: Version, many: int) -> tuple[str, ...]:
 
 
 def fits(rule: str, shape: Sequence[int]) -> bool:
-    """Whether a shape has the rank that a rule asks for, and the sizes that it states.
+    """Tell whether a shape has the rank that a rule asks for, and the sizes that it states.
 
     >>> fits("N C 1*", (2, 3, 1, 1)), fits("N C D1 D*", (2, 3))
     (True, False)

@@ -1,7 +1,4 @@
-"""A table of a data file that is read strictly: each key is asked for with its type, and a key nobody asked for is refused.
-
-Apart from the loader, which is left with saying what the keys mean.
-"""
+"""A table of a data file that is read strictly: each key is asked for with its type, and a key nobody asked for is refused."""
 
 from __future__ import annotations
 
@@ -50,7 +47,7 @@ class Table:
             self.refuse("unknown key " + ", ".join(map(repr, sorted(self._entries))))
 
     def __contains__(self, key: str) -> bool:
-        """Whether the key is there and was not taken yet."""
+        """Tell whether the key is there and was not taken yet."""
         return key in self._entries
 
     def __iter__(self) -> Iterator[str]:
@@ -94,7 +91,7 @@ class Table:
         return values
 
     def is_table(self, key: str) -> bool:
-        """Whether a table stands under the key."""
+        """Tell whether a table stands under the key."""
         return isinstance(self._entries.get(key), dict)
 
     def put(self, key: str, value: Any) -> None:
@@ -106,7 +103,7 @@ class Table:
         return Table(entries, self._file, self._path)
 
     def take_any(self, key: str) -> Any:
-        """The key's value, whatever its type; the caller judges it."""
+        """Take the key's value of any type; the caller judges it."""
         return self._entries.pop(key)
 
     def number(self, key: str) -> float | None:

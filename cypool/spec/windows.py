@@ -105,9 +105,9 @@ def _maker(version: Version, many: int, attributes: Mapping[str, Any]) -> Callab
 
 
 def inverse_sizes(version: Version, counts: Sequence[int], attributes: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the spatial sizes in which so many windows lie: the output of an operator that undoes pooling.
+    """Return the spatial sizes in which windows of these counts lie: the output of an unpooling operator.
 
-    SpecValueError where one would be below 0.
+    SpecValueError is raised where a size would be below 0.
     """
     rule = version.windows
     assert rule is not None and rule.inverse
@@ -125,7 +125,10 @@ def inverse_sizes(version: Version, counts: Sequence[int], attributes: Mapping[s
 
 
 def inverse_axes(version: Version, counts: Sequence[int], sizes: Sequence[int], attributes: Mapping[str, Any]) -> tuple[Axis, ...]:
-    """Return the windows that an operator undoes, so many along each axis of an output of these sizes, even if they end beyond it."""
+    """Return the windows that an operator undoes, along each axis of an output of these sizes.
+
+    They may end beyond it.
+    """
     rule = version.windows
     assert rule is not None and rule.inverse
     many = len(counts)

@@ -1,6 +1,7 @@
-"""A runtime in a process of its own: ask it for one case after another; whatever it does, an outcome comes back.
+"""Hold a runtime in a process of its own, which is asked for one case after another.
 
-Apart from the runner so that a lost process is dealt with in one place, and nothing here knows what a right answer is.
+Whatever the runtime does, an outcome comes back. A lost process is dealt with here and nowhere
+else; nothing here knows what a right answer is.
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ class Unavailable(Exception):
 
 
 class Isolated:
-    """A runtime under test, in a worker that is started again whenever it was lost.
+    """A runtime under test, in a worker process that is started again whenever it was lost.
 
-    ``Unavailable`` where the worker can't be started at first; after that every ``run`` gives an outcome, whatever the runtime does.
-    ``options`` are those of a ``run`` request that the worker says it heeds, ``command`` is what starts it.
+    ``Unavailable`` is raised where the worker can't be started at first; after that every ``run``
+    gives an outcome. ``options`` are those of a ``run`` request that the worker says it heeds,
+    ``command`` is what starts it.
     """
 
     def __init__(self, name: str, seconds: float, command: Sequence[str] | None = None) -> None:
-        """Start the worker; each case may take so many seconds. ``command`` is for a program that speaks the protocol by itself."""
+        """Start the worker. ``seconds`` is the time limit of a case; ``command`` is for a program that speaks
+        the protocol by itself.
+        """
         self.name = name
         self._seconds = seconds
         self.command = command or find(name).command
@@ -78,11 +82,14 @@ class Isolated:
 
     @property
     def fresh(self) -> bool:
-        """Whether the next case will be the first that its process is asked."""
+        """Tell whether the next case will be the first that its process is asked."""
         return self._process is None or not self._asked
 
     def run(self, id: str, request: bytes) -> Outcome:
-        """What comes of a ``run`` request that carries this id: ``not run`` where the worker was lost and does not start again."""
+        """Return the outcome of a ``run`` request with this id.
+
+        It is ``not run`` where the worker was lost and does not start again.
+        """
         try:
             if self._process is None and not self._gone:
                 self._start()

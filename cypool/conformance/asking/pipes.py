@@ -1,6 +1,6 @@
-"""A process that is asked over its standard streams: a line in, a line back, within a time and a length.
+"""Ask a process over its standard streams: a line in, a line back, within a time and a length.
 
-Apart from what the lines say, so that processes, signals, clocks and floods are dealt with in one place.
+Processes, signals, clocks and floods are dealt with here, whatever the lines say.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ LONGEST_ANSWER = 1 << 26
 KEPT_STDERR = 1 << 14
 STDERR_LINES = 20
 CHUNK = 1 << 16
-NO_LUCK = {"MALLOC_PERTURB_": "165"}
-"""What a process finds in its environment unless it says otherwise: glibc then fills memory that is given out or taken back. Who reads what
-was never written gets the same garbage in every run, and never a lucky zero."""
+POISONED_HEAP = {"MALLOC_PERTURB_": "165"}
+"""The default environment of a process: glibc then fills allocated and freed memory with a fixed byte.
+
+Reading uninitialised memory gives the same wrong value in every run, not an accidental zero.
+"""
 STOP_SECONDS = 2.0
 
 
@@ -44,7 +46,7 @@ class Process:
     def __init__(self, command: Sequence[str]) -> None:
         """Start it."""
         self._popen = subprocess.Popen(
-            list(command), stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, bufsize=0, env=NO_LUCK | os.environ
+            list(command), stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True, bufsize=0, env=POISONED_HEAP | os.environ
         )
         assert self._popen.stdin and self._popen.stdout and self._popen.stderr
         self._pipes: tuple[IO[bytes], ...] = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
@@ -55,7 +57,10 @@ class Process:
         self._stderr = b""
 
     def ask(self, request: bytes, seconds: float) -> tuple[bytes, str]:
-        """The line that answers, and what was written to standard error meanwhile; ``Lost`` where none comes in so many seconds."""
+        """Return the line that answers, and what was written to standard error meanwhile.
+
+        ``Lost`` is raised where no line comes within ``seconds``.
+        """
         self._keep_stderr()
         self._stderr = b""
         line = self._exchange(request, time.monotonic() + seconds, seconds)
@@ -145,7 +150,7 @@ class Process:
 
 
 def how_it_ended(code: int) -> str:
-    """What a return code says.
+    """Put a return code into words.
 
     >>> how_it_ended(-6), how_it_ended(3)
     ('killed by SIGABRT', 'ended with code 3')

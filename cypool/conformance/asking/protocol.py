@@ -1,6 +1,6 @@
-"""What is said between the runner and a worker: one JSON object a line, requests one way, answers the other.
+"""Encode and decode what the runner and a worker say to each other: one JSON object a line.
 
-Apart from both ends, so that neither knows how the other is built and a worker can be a program in any language.
+Neither end knows how the other is built, so a worker can be a program in any language.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Who answers: a runtime's name and its version ("" where it has none)."""
+    """The name of a runtime and its version ("" where it has none)."""
 
     name: str
     version: str
@@ -36,10 +36,10 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one case: a status of ``ANSWERED``, or ``crashed``, ``timed out`` or ``not run``, and what goes with it.
+    """The outcome of one case: a status of ``ANSWERED``, or ``crashed``, ``timed out`` or ``not run``.
 
-    ``phase`` says how far it got; it is "" for ``ok`` and where nobody can tell. ``stderr`` is the end of what the worker wrote there
-    meanwhile.
+    ``phase`` says how far the case got; it is "" for ``ok`` and where nobody can tell. ``stderr`` is
+    the end of what the worker wrote there meanwhile.
     """
 
     status: str

@@ -1,6 +1,6 @@
-"""Every case on every runtime, and a result of each.
+"""Run every case on every runtime, and yield a result of each.
 
-Apart from isolation and comparison so that it is only the order of things: workers work side by side, and results come as if they had not.
+Workers run side by side, and results come in the order of one worker.
 """
 
 from __future__ import annotations
@@ -23,26 +23,29 @@ from cypool.conformance.judging.records import Result
 
 
 def request_of(case: Case) -> bytes:
-    """The line that asks for a case."""
+    """Return the line that asks for a case."""
     model = models.model(case).SerializeToString(deterministic=True)
     return run_request(case.id, model, models.feeds(case), case.outputs, models.variant(case).options)
 
 
 def outcome_of(runtime: Isolated, case: Case) -> Outcome:
-    """What comes of a case: ``not run`` where its variant asks for what the runtime's worker does not heed."""
+    """Ask for a case; ``not run`` where its variant needs an option that the worker does not heed."""
     if unheeded := set(models.variant(case).options) - runtime.options:
         return Outcome("not run", message=f"{runtime.name} has no option {', '.join(sorted(unheeded))!r}")
     return runtime.run(case.id, request_of(case))
 
 
 def examined(runtime: Isolated, case: Case, criterion: Criterion) -> tuple[Outcome, Judgement]:
-    """What comes of a case, and the judgement on it."""
+    """Ask for a case, and return its outcome and the judgement on it."""
     outcome = outcome_of(runtime, case)
     return outcome, explained_refusals.explain_refusal(case, judge(case, outcome, criterion), functools.partial(outcome_of, runtime))
 
 
 def default_workers() -> int:
-    """One a processor that this process may use, up to 8: all are judged by one process, which more would wait for."""
+    """Return one worker per available CPU, at most 8.
+
+    One process judges all outcomes, and would become the bottleneck.
+    """
     return min(8, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
@@ -53,11 +56,12 @@ def run(
     done: Callable[[], None] = lambda: None,
     workers: int = 1,
 ) -> Iterator[Result]:
-    """The results, by runtime as given and then by case id, whatever the number of workers.
+    """Yield the results by runtime as given, then by case id, whatever the number of workers.
 
-    One runtime after the other is asked, by so many processes at once. Who reads where it should not lives or dies by what other cases left
-    in memory; so a case at which a process dies that had answered others is asked again of a fresh one, and what comes then counts, but a
-    pass does not. ``done`` is called once for each result, as they come, from any thread.
+    The runtimes are asked one after the other, each by ``workers`` processes. An out-of-bounds read
+    may crash or not depending on earlier cases. A case that kills a used worker is therefore rerun
+    in a fresh one; the second verdict counts, unless it is a pass. ``done`` is called once for each
+    result, as they come, from any thread.
     """
     ordered = sorted(cases, key=lambda case: case.id)
     for runtime in runtimes:
@@ -80,7 +84,7 @@ def _ask(criterion: Criterion, runtime: Isolated, case: Case) -> Result:
 
 
 def _results(runtime: Isolated, cases: Sequence[Case], examine: Callable[[Isolated, Case], Result], workers: int) -> Iterator[Result]:
-    """The results of one runtime, in the order of the cases, each of which is taken by whichever worker is free."""
+    """Yield the results of one runtime in the order of the cases; each is run by a worker that is free."""
     todo: queue.SimpleQueue[tuple[Case, Future[Result]]] = queue.SimpleQueue()
     results: list[Future[Result]] = [Future() for _ in cases]
     for question in zip(cases, results, strict=True):

@@ -1,6 +1,6 @@
 """Whether an adapter, or a program that speaks the protocol, is right apart from the runtime behind it.
 
-Apart from the cases, which ask whether an operator is computed right: what is asked here every runtime knows, so that a wrong answer is the
+Every runtime can do what is asked here, so that a wrong answer is the
 adapter's. Tensors go through ``Identity``; a runtime that has none but pools is asked for the 1-norm of single elements.
 """
 
@@ -45,7 +45,7 @@ class Carrier:
     plain: bool  # only finite values, and none below zero
 
     def carries(self, tensors: Sequence[Tensor]) -> bool:
-        """Whether it can carry these."""
+        """Tell whether it can carry these."""
         return all(
             tensor.type in self.types and self.shaped(tensor.shape) and not (self.plain and _is_special(tensor.array)) for tensor in tensors
         )
@@ -183,7 +183,7 @@ def _tensor(name: str, type: str, values: Sequence[float], shape: tuple[int, ...
 
 
 def _ordinary(name: str, type: str, shape: tuple[int, ...] = (2, 3, 1)) -> Tensor:
-    """Numbers that every type holds exactly, and of which no two neighbours are alike."""
+    """Return numbers that every type holds exactly, no two neighbours alike."""
     return _tensor(name, type, [n % 2 if type == "bool" else 1 + n % 100 for n in range(int(np.prod(shape)))], shape)
 
 
@@ -195,7 +195,7 @@ def _special(name: str, type: str) -> Tensor:
 
 
 def _told(fact: str, outcome: Outcome, expected: Sequence[Tensor]) -> Check:
-    """Whether just these tensors came, bit by bit but for NaN."""
+    """Tell whether just these tensors came, bit by bit but for NaN."""
     if outcome.status != "ok":
         return Check(fact, WRONG, _in_words(outcome))
     came, wanted = ([(t.name, *_kind(t)) for t in tensors] for tensors in (outcome.outputs, expected))

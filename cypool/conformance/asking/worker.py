@@ -23,7 +23,10 @@ UNOPTIMIZED = "load_unoptimized"
 
 
 def private_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """The protocol's streams, out of reach: whoever prints from here on prints to standard error, whoever reads finds nothing."""
+    """Return the protocol's streams, and put others in their place.
+
+    From here on code that prints writes to standard error, and code that reads finds nothing.
+    """
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)

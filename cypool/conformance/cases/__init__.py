@@ -1,6 +1,6 @@
 """Conformance cases, generated from the spec data: versions x types x shapes x attributes x values, and calls with one fault each.
 
-Apart from what runs them, and without a word on any operator: what one of them tries beyond its data stands in the module of its name here.
+Nothing here is about one operator: the module of its name states what it varies beyond its data.
 An id means the same inputs for ever, as all that is drawn is drawn from the id; what an id leaves out is not varied.
 """
 
@@ -27,7 +27,7 @@ Group: TypeAlias = tuple[str, ...] | Mapping[str, str]
 
 
 class Questions(Protocol):
-    """What the module of an operator says: which cases there are beyond what the data alone tells."""
+    """What the module of an operator states: which cases there are beyond what the data alone tells."""
 
     TOGETHER: Sequence[tuple[str, ...]]
     """Groups of factors whose labels all meet, beside all pairs."""
@@ -47,10 +47,10 @@ class Questions(Protocol):
     """What ids call the columns of tables, by operand, where not as the data does."""
 
     def factors(self, version: Version) -> Factors:
-        """The factors after the type, with their labels; those of ``outputs`` are names of outputs with hyphens between."""
+        """Return the factors after the type, with their labels; those of ``outputs`` join names of outputs by hyphens."""
 
     def constraints(self, version: Version) -> list[Constraint]:
-        """What may not go together."""
+        """State which labels may not go together."""
 
     def attributes(self, version: Version, choice: Choice) -> dict[str, AttributeValue]:
         """The attributes that the node has; of a choice with the labels of ``PLAIN`` alone, too."""
@@ -63,9 +63,10 @@ class Questions(Protocol):
 
 
 def generate(ops: Iterable[str] | None = None, wanted: Callable[[str], bool] = lambda head: True) -> Iterator[Case]:
-    """The cases of some operators, or of all: by version, the valid ones first. The same ones in the same order, always.
+    """Yield the cases of some operators, or of all, by version, the valid ones first.
 
-    ``wanted`` is given the head of ids, such as ``GlobalLpPool-2/float/``; what it does not want is not made.
+    The same call yields the same cases in the same order. ``wanted`` is given the head of ids, such
+    as ``GlobalLpPool-2/float/``; cases of other heads are not made.
 
     >>> next(generate(["GlobalLpPool"])).id
     'GlobalLpPool-1/float16/rank2/p-absent/ramp'
@@ -98,7 +99,7 @@ def valid(version: Version, types: Collection[str] | None = None) -> Iterator[Ca
 
 
 def varied(version: Version) -> tuple[Factors, list[tuple[str, ...]], list[Constraint]]:
-    """The factors that a version's cases vary, the groups of factors whose labels all meet, and what may not go together."""
+    """Return the factors that a version's cases vary, the groups that all meet, and the constraints."""
     module = _module(version.op)
     factors = {"type": types_of(version), **module.factors(version)}
     return factors, [*_present(factors, module.TOGETHER), *pairs(factors)], module.constraints(version)
@@ -110,9 +111,10 @@ def _present(factors: Factors, groups: Iterable[G]) -> list[G]:
 
 
 def core(factors: Factors, choices: Sequence[Choice], groups: Iterable[Group], sparing: Container[str] = ()) -> set[int]:
-    """The places of few choices in which each type still meets every label of every factor, and the factors of each group meet as ever.
+    """Return the places of few choices in which each type still meets every label of every factor.
 
-    A group may also be labels by factor, which meet in every type. Where several would do, one without labels in ``sparing`` is taken.
+    The factors of each group meet as they do in all choices. A group may also be labels by factor,
+    which meet in every type. Among equals, a choice without labels in ``sparing`` is taken.
 
     >>> factors = {"type": ["f", "d"], "a": ["1", "2"], "b": ["x", "y"]}
     >>> choices = [{"type": type, "a": a, "b": b} for type in "fd" for a in "12" for b in "xy"]
@@ -132,7 +134,7 @@ def core(factors: Factors, choices: Sequence[Choice], groups: Iterable[Group], s
 
 
 def _meetings(choice: Choice, groups: Iterable[Group]) -> Iterator[Meeting]:
-    """What of these groups meets in a choice."""
+    """Yield the meetings of these groups in a choice."""
     for group in groups:
         if not isinstance(group, Mapping):
             yield tuple((factor, choice[factor]) for factor in group)
@@ -164,7 +166,10 @@ def _valid_case(version: Version, choice: Choice, core: bool = True) -> Case:
 
 
 def _rulings(version: Version, touched: Iterable[str]) -> tuple[str, ...]:
-    """Those rulings that the version has; a module may name what other versions of its operator are silent on."""
+    """Return those rulings that the version has.
+
+    A module may name rulings of other versions of its operator.
+    """
     return tuple(ruling for ruling in touched if version.ruling(ruling))
 
 
@@ -222,7 +227,7 @@ def _asked(version: Version, choice: Choice) -> tuple[str, ...]:
 
 
 def _filled(version: Version, given: Mapping[str, AttributeValue]) -> dict[str, Any]:
-    """All attributes, defaults filled in; a list whose default depends on the rank is None."""
+    """Return all attributes with defaults filled in; a list whose default depends on the rank is None."""
     return {attribute.name: given.get(attribute.name, attribute.default) for attribute in version.attributes}
 
 

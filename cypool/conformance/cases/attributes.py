@@ -1,7 +1,4 @@
-"""The values of an attribute worth trying: left out, its default, the edges of what is legal, and what its operator adds.
-
-Apart from the operators because all but the last follows from the attribute's record.
-"""
+"""The values of an attribute worth trying: left out, its default, the edges of what is legal, and what its operator adds."""
 
 from __future__ import annotations
 
@@ -76,7 +73,7 @@ def some(attribute: Attribute, spatial: int | None = None) -> AttributeValue:
 
 
 def label(name: str, value: AttributeValue) -> str:
-    """How an attribute and its value are written in the id of a case: ``p3``, ``p0.5``, ``pooled_shape7x7``."""
+    """Write an attribute and its value as in the id of a case: ``p3``, ``p0.5``, ``pooled_shape7x7``."""
     return name + "x".join(map(_short, value if isinstance(value, tuple) else (value,)))
 
 

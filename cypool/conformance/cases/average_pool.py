@@ -1,6 +1,6 @@
-"""What AveragePool's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what AveragePool's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def _apart(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
-    """Those of the windows, and count_include_pad."""
+    """Return the attributes of the windows, and count_include_pad."""
     return {**windows.attributes(version, choice["windows"], choice["shape"]), **chosen(version, _apart(version), choice)}
 
 
 def constraints(version: Version) -> list[Constraint]:
-    """What windows can show with which elements."""
+    """Leave out values that do not show anything with some windows."""
     return [
         *windows.constraints(),
         Constraint(("windows", "values"), lambda name, family: family != "cancelling" or name in IN_THREES),

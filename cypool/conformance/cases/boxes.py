@@ -1,6 +1,6 @@
 """Families of regions of interest: where a box may lie in an image, and where the readings of the standard part.
 
-Apart from MaxRoiPool's other choices because this is geometry, in whole and half pixels; scale and batch index are put on by who asks.
+This is geometry, in whole and half pixels; the caller adds scale and batch index.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Box = tuple[float, float, float, float]  # x1, y1, x2, y2
 
 
 class Image(NamedTuple):
-    """What a family may need to know: the image's size, the bins, the scale, and the type that coordinates have."""
+    """The facts that a family of regions depends on: image size, bins, scale, type of coordinates."""
 
     height: int
     width: int

@@ -1,6 +1,6 @@
-"""One conformance case: a node, its inputs, and what the standard says must come of it.
+"""Record one conformance case: a node, its inputs, and what the standard says must come of it.
 
-The record is apart from the generator (``cases``) so that the runner, the exporter and reports read cases without making them.
+The runner, the exporter and reports read cases without making them.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Constraint(NamedTuple):
 
 
 def pairs(factors: Factors) -> list[tuple[str, ...]]:
-    """All groups of two factors."""
+    """Return all groups of two factors."""
     return list(combinations(factors, 2))
 
 
@@ -89,7 +89,7 @@ def cover(
 
 
 def _others(group: Sequence[str], factor: str, choice: Choice) -> Meeting | None:
-    """What the factor meets in this group, where it is one of it and all others have labels."""
+    """Return what the factor meets in this group; None where it is not in it, or another has no label."""
     if factor not in group or not all(other in choice for other in group if other != factor):
         return None
     return tuple([(other, choice[other]) for other in group if other != factor])
@@ -105,7 +105,7 @@ class _Open:
             self._labels[factor, rest].add(label)
 
     def labels(self, factor: str, rest: Meeting) -> set[str]:
-        """Which labels of an factor are still to meet these of other factors."""
+        """Return the labels of a factor that are still to meet these of other factors."""
         return self._labels[factor, rest]
 
     def close(self, meeting: Meeting) -> None:
@@ -123,7 +123,7 @@ def _without_one(meeting: Meeting) -> Iterator[tuple[str, Meeting, str]]:
 
 
 def allowed(choice: Choice, constraints: Sequence[Constraint]) -> bool:
-    """Whether a choice, which may be incomplete, breaks no constraint."""
+    """Tell whether a choice, which may be incomplete, breaks no constraint."""
     return all(
         constraint.allows(*(choice[factor] for factor in constraint.factors))
         for constraint in constraints

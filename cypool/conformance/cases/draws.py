@@ -1,6 +1,6 @@
 """Numbers that look random and are the same for ever: SHAKE-256 of a seed.
 
-Apart from the values made of them. numpy's own generators may change with numpy; this one any language can repeat.
+numpy's own generators may change with numpy; this one can be repeated in any language.
 """
 
 from __future__ import annotations

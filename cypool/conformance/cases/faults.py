@@ -1,6 +1,6 @@
-"""Calls with one fault each, from what an operator version's records forbid.
+"""Make calls with one fault each, from what an operator version's records forbid.
 
-Apart from the valid cases, and from any operator: what the data says of types, ranks, sizes, attributes, windows and elements is broken
+No operator is named here: what the data says of types, ranks, sizes, attributes, windows and elements is broken
 by rule.
 """
 
@@ -111,7 +111,7 @@ def _attribute_faults(version: Version, plain: Call) -> Iterator[tuple[str, str,
 
 
 def _spatial(version: Version, call: Call) -> int | None:
-    """How many dimensions the star of the inputs stands for."""
+    """Return the number of dimensions that the star of the inputs stands for."""
     return shapes.spatial(version, [call.inputs[operand.name].shape if operand.name in call.inputs else None for operand in version.inputs])
 
 
@@ -151,7 +151,7 @@ def _illegal(attribute: Attribute, value: AttributeValue, spatial: int | None) -
 
 
 def _window_faults(version: Version, plain: Call) -> Iterator[tuple[str, str, str, Attributes]]:
-    """Attributes of windows each of which is legal, but not beside the others, or not on this input."""
+    """Yield attributes of windows that are legal each alone, but not together, or not on this input."""
     rule, given = version.windows, plain.attributes
     if rule is None:
         return
@@ -268,13 +268,13 @@ def _element_faults(
 
 
 def _stated_limit(version: Version, operand: Operand, full: Call) -> bool:
-    """Whether an operand holds positions in an output whose shape another operand states."""
+    """Tell whether an operand holds positions in an output whose shape another operand states."""
     kind, _, what = operand.holds.partition(" ")
     return kind == "index" and any(other.holds == f"shape {what}" and other.name in full.inputs for other in version.inputs)
 
 
 def _wrong_elements(version: Version, holds: str, call: Call, floating: bool) -> dict[str, float]:
-    """What something may not be that has to be finite, or an index; and the words for it."""
+    """Yield values that an operand may not hold, which has to be finite or an index, and words for them."""
     kind, _, what = holds.partition(" ")
     if kind != "index":
         return {"nan": math.nan, "inf": math.inf, "minus-inf": -math.inf}
@@ -296,7 +296,7 @@ def _wrong_elements(version: Version, holds: str, call: Call, floating: bool) ->
 
 
 def _wrong_shapes(stated: Array) -> dict[str, Array]:
-    """What a shape may not be that begins as another does: too short, too long, of other first sizes, below 0."""
+    """Yield shapes that do not begin as another does: too short, too long, of other first sizes, below 0."""
     wrong = {f"of-{len(stated) - 1}": stated[:-1], f"of-{len(stated) + 1}": np.append(stated, stated[-1:])}
     for place, word in ((0, "other-N"), (1, "other-C")):
         wrong[word] = stated.copy()

@@ -1,6 +1,6 @@
-"""What GlobalAveragePool's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what GlobalAveragePool's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations

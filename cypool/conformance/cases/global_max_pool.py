@@ -1,6 +1,6 @@
-"""What GlobalMaxPool's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what GlobalMaxPool's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The axes along which a case is tried: opsets at which its version is in force, and variants of its model.
+"""Make the instances of a case: opsets at which its version is in force, and variants of its model.
 
-Apart from the cases, which are the same along all of them: an id of a case without ``@`` and ``+`` means the plain model at the version's
-first opset; ``…/ramp@21`` the one at opset 21, ``…/ramp@21+symbolic`` a variant of that.
+A case is the same in all of them. Its id without ``@`` and ``+`` means the plain model at the
+version's first opset, ``…/ramp@21`` the one at opset 21, ``…/ramp@21+symbolic`` a variant of that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEWEST_OPSET = 28
 
 
 def opsets(version: Version, every: bool = False) -> tuple[int, ...]:
-    """The first and the last opset where the version is in force, or every one.
+    """Return the first and the last opset where the version is in force, or every one.
 
     >>> from cypool import spec
     >>> opsets(spec.version("MaxRoiPool-1")), opsets(spec.version("GlobalLpPool-1"), every=True)
@@ -30,7 +30,7 @@ def opsets(version: Version, every: bool = False) -> tuple[int, ...]:
 
 
 def base(id: str) -> str:
-    """The id of the case itself, without opset and variant.
+    """Return the id of the case itself, without opset and variant.
 
     >>> base("GlobalLpPool-2/float/rank4/p3/ramp@21+symbolic")
     'GlobalLpPool-2/float/rank4/p3/ramp'
@@ -39,7 +39,7 @@ def base(id: str) -> str:
 
 
 def spread(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[str] = ()) -> Iterator[Case]:
-    """Each case at those opsets, plain and in the variants named; an answer is computed once for all of them."""
+    """Yield each case at those opsets, plain and in the variants named; all share one computed answer."""
     for case in cases:
         answer = case.answer and functools.cache(case.answer)
         for id, opset, variant in _along(case, every_opset, variants):
@@ -47,14 +47,14 @@ def spread(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[
 
 
 def ids(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[str] = ()) -> Iterator[str]:
-    """The ids of what ``spread`` gives, without making it."""
+    """Yield the ids of what ``spread`` yields, without making it."""
     for case in cases:
         for id, _, _ in _along(case, every_opset, variants):
             yield id
 
 
 def _along(case: Case, every_opset: bool, variants: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """Each id of a case, with its opset and its variant."""
+    """Yield each id of a case, with its opset and its variant."""
     for opset in opsets(case.version, every_opset):
         at = "" if opset == case.version.since_version else f"@{opset}"
         for variant in ("", *variants):

@@ -1,6 +1,6 @@
-"""What LpPool's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what LpPool's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ def _apart(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
-    """Those of the windows, and p."""
+    """Return the attributes of the windows, and p."""
     return {**windows.attributes(version, choice["windows"], choice["shape"]), **chosen(version, _apart(version), choice)}
 
 
 def constraints(version: Version) -> list[Constraint]:
-    """What windows can show with which elements and powers."""
+    """Leave out values and powers that do not show anything with some windows."""
     return [
         *windows.constraints(),
         Constraint(("windows", "values"), lambda name, family: name != "k1" or family != "overflowing"),
@@ -105,6 +105,6 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
 
 
 def _is_seen(reading: str, rows: Array, p: float, norms: Array) -> bool:
-    """Whether plain sums of powers show in one of the first norms."""
+    """Tell whether plain sums of powers show in one of the first norms."""
     (plain,) = global_lp_pool(rows[:MOST, None], p=p, reading=reading)
     return math.isfinite(p) and far_apart(plain.reshape(-1), norms[:MOST])

@@ -1,6 +1,6 @@
 """The manifest: every case's id, with hashes of what it asks and of what it expects, one a line; a file an operator.
 
-Apart from the cases because it is for reviewers: a diff of the files that it writes tells which cases came, went, or changed their mind.
+It is for reviewers: a diff of the files that it writes tells which cases came, went, or changed.
 ``python -m cypool.conformance.cases.manifest [OPERATOR]...`` rewrites them, from the top of a clone.
 """
 
@@ -61,7 +61,7 @@ def _hash(words: list[str], tensors: Iterable[tuple[Tensor, bytes]]) -> str:
 
 
 def file_name(op: str) -> str:
-    """What the manifest of an operator is called."""
+    """Return the file name of an operator's manifest."""
     return f"{op}.tsv"
 
 

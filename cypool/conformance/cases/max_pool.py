@@ -1,6 +1,6 @@
-"""What MaxPool's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what MaxPool's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def _apart(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
-    """Those of the windows, and storage_order."""
+    """Return the attributes of the windows, and storage_order."""
     return {**windows.attributes(version, choice["windows"], choice["shape"]), **chosen(version, _apart(version), choice)}
 
 
 def constraints(version: Version) -> list[Constraint]:
-    """What has no meaning together, and what would take long to tell little."""
+    """Leave out combinations that have no meaning, and those that take long and tell little."""
     return [
         Constraint(("type", "values"), lambda type, family: family in families(type, SIGNED)),
         *windows.constraints(),
@@ -96,7 +96,7 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
 
 
 def _parts(shape: tuple[int, ...], selected: Array, places: Array) -> bool:
-    """Whether a tensor that is column-major as a whole would number the selected elements otherwise."""
+    """Tell whether a tensor that is column-major as a whole would number the selected elements otherwise."""
     planes, windows = np.nonzero(selected.any(axis=2))
     first = places[windows, selected.argmax(axis=2)[planes, windows]]
     n, c = np.unravel_index(planes, shape[:2])

@@ -1,6 +1,6 @@
-"""What MaxRoiPool's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what MaxRoiPool's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ def factors(version: Version) -> Factors:
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
-    """What the labels say."""
+    """Return the attributes that the labels stand for."""
     return chosen(version, labelled(version, ATTRIBUTES), choice)
 
 
 def constraints(version: Version) -> list[Constraint]:
-    """What has no meaning together, and what keeps a case to one silence."""
+    """Leave out combinations that have no meaning, and those that turn on several silences."""
     labels = labelled(version, ATTRIBUTES)
     pooled_shapes: Mapping[str, Any] = labels["pooled_shape"]
     scales = {label: 1.0 if scale is None else float(np.float32(scale)) for label, scale in labels["spatial_scale"].items()}  # type: ignore[arg-type]

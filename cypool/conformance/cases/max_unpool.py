@@ -1,6 +1,6 @@
-"""What MaxUnpool's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what MaxUnpool's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def factors(version: Version) -> Factors:
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
-    """Those of the windows."""
+    """Return the attributes of the windows."""
     regime = REGIMES[choice["windows"]]
     along = _lines(choice)
     pads = tuple(line.begin for line in along) + tuple(line.end for line in along)
@@ -109,7 +109,7 @@ def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
 
 
 def constraints(version: Version) -> list[Constraint]:
-    """What has no meaning together, and what would take long to tell little."""
+    """Leave out combinations that have no meaning, and those that take long and tell little."""
     return [
         Constraint(("shape", "values"), lambda shape, family: shape not in EMPTY or family == "ramp"),
         Constraint(("shape", "indices"), lambda shape, family: shape not in EMPTY or family == "pooled"),
@@ -154,7 +154,7 @@ def _pooled(draws: Draws, along: tuple[Line, ...], given: Sizes, output: Sizes) 
 
 
 def _other_planes(draws: Draws, along: tuple[Line, ...], given: Sizes, output: Sizes) -> Array:
-    """Those of the windows, counted from the end of the output."""
+    """Return the indices of the windows, counted from the end of the output."""
     return math.prod(output) - 1 - _pooled(draws, along, given, output)
 
 
@@ -211,5 +211,5 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
 
 
 def _same(one: Array, other: Array) -> bool:
-    """Whether two outputs hold the same, zeros of both signs being one."""
+    """Tell whether two outputs hold the same, zeros of both signs being one."""
     return np.array_equal(one.astype(np.float64), other.astype(np.float64), equal_nan=True)

@@ -1,7 +1,4 @@
-"""What shows in a mean: which summation made it, and whether it was computed in doubles.
-
-Apart from the operators because two of them take means.
-"""
+"""Tell what shows in a mean: which summation made it, and whether it was computed in doubles."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ MOST = 64
 
 
 def accumulated(elements: Array, inside: Array, divisor: Array, dtype: np.dtype[Any]) -> bool:
-    """Whether adding up one after the other shows in a window's mean, by more than any tolerance lets pass.
+    """Tell whether adding up one after the other shows in a window's mean, by more than any tolerance lets pass.
 
     It does so in the type itself, where that is one of 16 bits, or in float, or of doubles in double.
 
@@ -47,5 +44,5 @@ def _shows(elements: Array, inside: Array, divisor: Array, t: type[Any]) -> bool
 
 
 def is_wide(family: str, elements: Array, inside: Array) -> bool:
-    """Whether means of these elements are no floats; some are not 0."""
+    """Tell whether means of these elements are no floats; some are not 0."""
     return family in (*BEYOND_FLOAT, "overflowing") and bool((inside & (elements != 0)).any())

@@ -1,6 +1,6 @@
 """A case as an ONNX model: one node, its inputs and outputs, and nothing else; or what its variant makes of that.
 
-Apart from the cases so that generating and listing them needs no onnx.
+Generating and listing cases needs no onnx; this does.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def model(case: Case, opset: int | None = None) -> onnx.ModelProto:
 
 
 def variant(case: Case) -> Variant:
-    """What kind of model the case has: what it is fed, and what is asked of the runtime besides."""
+    """Return the variant of the case: how its model is made, and what is asked of the runtime besides."""
     return VARIANTS[case.variant] if case.variant else PLAIN
 
 
 def feeds(case: Case) -> tuple[Tensor, ...]:
-    """What is fed to the model of the case, in the order of the model's inputs."""
+    """Return what is fed to the model of the case, in the order of the model's inputs."""
     return variant(case).feeds(case)
 
 
@@ -89,7 +89,7 @@ def output_type(case: Case, name: str) -> str:
 
 
 def _operand(case: Case, output: str) -> Operand:
-    """What the version says of an output; of one that it lacks, what the version that has it says."""
+    """Return what the version says of an output, or a version that has it where this one lacks it."""
     versions = case.version, *spec.operator(case.version.op).versions
     return next(operand for version in versions for operand in version.outputs if operand.name == output)
 

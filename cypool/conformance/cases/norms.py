@@ -1,7 +1,4 @@
-"""Norms to some 12 digits, far enough from what the oracle does, and whether two of them are told apart.
-
-Apart from the operators because two of them take norms.
-"""
+"""Norms to some 12 digits, far enough from what the oracle does, and whether two of them are told apart."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ def estimate(rows: Array, p: float) -> Array:
 
 
 def far_apart(a: Array, b: Array) -> bool:
-    """Whether any tolerance in use would tell the two apart."""
+    """Tell whether any tolerance in use would tell the two apart."""
     step = 2.0 ** FORMATS[b.dtype].least
     wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -1,6 +1,6 @@
-"""Tensors as ONNX's files hold them.
+"""Read and write tensors as ONNX's files hold them.
 
-Apart from tensors, which need no onnx; and not by ``onnx.numpy_helper``, of which older releases turn bfloat16 into float32.
+It does not use ``onnx.numpy_helper``, as older releases of that turn bfloat16 into float32.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What RoiAlign's cases try beyond what its spec data says, and which of its silences a case touches.
+"""State what RoiAlign's cases vary beyond its spec data, and which silences a case touches.
 
-Apart from the generator, which finds it by the operator's name and knows no operator.
+The generator finds it by the operator's name, and knows no operator.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
 
 
 def constraints(version: Version) -> list[Constraint]:
-    """What has no meaning together, and what would take long to tell little."""
+    """Leave out combinations that have no meaning, and those that take long and tell little."""
     tiniest, ratio, shift = "spatial_scale1.4013e-45", "sampling_ratio", "coordinate_transformation_mode"
     return [
         Constraint(("shape", "values"), lambda shape, family: shape not in EMPTY or family == "ramp"),

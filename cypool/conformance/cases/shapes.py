@@ -1,6 +1,6 @@
 """Shapes worth trying, as far as an operand's shape rule allows them.
 
-Apart from the operators because what breaks kernels is the same in all of them: no elements, one, odd and even sizes, one long row.
+The shapes that break kernels are the same for all operators: no elements, one, odd and even sizes, one long row.
 """
 
 from __future__ import annotations
@@ -42,6 +42,6 @@ def legal(rule: str) -> list[str]:
 
 
 def fits(rule: Rule, rank: int) -> bool:
-    """Whether a shape of that rank can follow the rule."""
+    """Tell whether a shape of that rank can follow the rule."""
     extra = rank - len(rule.fixed)
     return extra >= rule.least if rule.star else extra == 0

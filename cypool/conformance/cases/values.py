@@ -1,6 +1,6 @@
 """Families of element values: what may stand in a tensor of data, from a plain ramp to NaN beside infinities.
 
-Apart from the operators because each of them is fed the same: a family knows an element type and a shape, not what is done to them.
+All operators are fed the same: a family knows an element type and a shape, not what is done to them.
 The first two dimensions count planes (of a batch item and a channel), the others lie within one.
 """
 

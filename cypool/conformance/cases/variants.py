@@ -1,6 +1,6 @@
 """Other models around the same node: its inputs as constants, its shapes unknown, the node in a branch or in a function.
 
-Apart from the plain models, which are what is shipped and kept: a variant is derived from one, and only to be run.
+Plain models are shipped and kept; a variant is derived from one, only to be run.
 """
 
 from __future__ import annotations

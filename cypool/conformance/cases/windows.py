@@ -1,6 +1,6 @@
 """Named settings of the attributes that make windows, shared by the operators that have them.
 
-Apart from the operators because kernel, strides, pads, dilations, auto_pad and ceil_mode mean something together only: a regime sets them
+Kernel, strides, pads, dilations, auto_pad and ceil_mode mean something together only: a regime sets them
 all, and the sizes of the input besides, so that an id needs one word for them.
 """
 
@@ -194,7 +194,7 @@ def along(version: Version, shape: Sequence[int], given: Mapping[str, Any]) -> t
 
 
 def touched(version: Version, shape: Sequence[int], given: Mapping[str, Any]) -> list[str]:
-    """The silences that windows turn on, whatever elements they hold."""
+    """Return the silences that windows turn on, whatever elements they hold."""
     rule = version.windows
     assert rule is not None
     auto_pad, rounds_up = given.get(rule.auto_pad or "") or "NOTSET", bool(given.get(rule.ceil_mode or ""))
@@ -214,7 +214,7 @@ def touched(version: Version, shape: Sequence[int], given: Mapping[str, Any]) ->
 
 
 def _drops(version: Version, windows: Sequence[Axis], rounds_up: bool) -> bool:
-    """Whether a window is dropped, or one kept, that another reading keeps or drops."""
+    """Tell whether a window is dropped, or one kept, that another reading keeps or drops."""
     ruling = version.ruling("window-in-end-padding")
     readings = {reading.name for reading in ruling.readings} if ruling else set()
     for axis in windows if rounds_up else ():
@@ -295,7 +295,10 @@ def positions(windows: Sequence[Axis]) -> tuple[Array, Array]:
 
 
 def constraints() -> list[Constraint]:
-    """What has no meaning together, and what would take long to tell little: the same for every operator with windows."""
+    """Leave out combinations of windows that have no meaning, or take long and tell little.
+
+    They are the same for every operator with windows.
+    """
     return [
         Constraint(("shape", "values"), lambda image, family: image not in EMPTY or family == "ramp"),
         Constraint(("shape", "windows"), lambda image, name: image not in EMPTY or name in ("k2", "k3s2", "same-upper")),

@@ -1,6 +1,6 @@
 """A corpus on disk: cases as directories, and a manifest that says what each is and what it hashes to.
 
-Apart from writing and from judging, so that both ends of a corpus agree on one description of it.
+Writers and readers of a corpus agree on this one description of it.
 
 The hash of a case covers every file in its directory; the manifest holds those hashes; the hash of the corpus is that of its manifest.
 """
@@ -39,17 +39,17 @@ def case_hash(found: Mapping[str, bytes]) -> str:
 
 
 def case_path(case: Case) -> str:
-    """Where a corpus holds a case."""
+    """Return the directory of a case in a corpus."""
     return f"{KINDS[case.fault is not None]}/{directory_name(case.id)}"
 
 
 def case_files(case: Case) -> dict[str, bytes]:
-    """What a corpus holds of a case: its directory, with the model at the first and at the last opset of its version."""
+    """Return the files of a case in a corpus, with the model at the version's first and last opset."""
     return files(case, opsets(case.version)[1:])
 
 
 def entry(case: Case, found: Mapping[str, bytes]) -> dict[str, Any]:
-    """What the manifest says of a case whose directory holds these files."""
+    """Return the manifest's entry for a case whose directory holds these files."""
     facts = describe(case, opsets(case.version)[1:])
     return {**facts, "path": case_path(case), "files": sorted(found), "hash": case_hash(found)}
 
@@ -68,7 +68,7 @@ def manifest(version: int, entries: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def read(directory: Path) -> list[Case]:
-    """The cases of a corpus, each read from its files and compared with its hash; CorpusError where something is amiss."""
+    """Return the cases of a corpus, each read from its files and compared with its hash; CorpusError where something is amiss."""
     data = _read(directory / MANIFEST)
     try:
         found = json.loads(data)

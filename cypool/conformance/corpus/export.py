@@ -1,6 +1,6 @@
-"""Writes a corpus: every case as files in ONNX's own test layout, for harnesses that have no Python.
+"""Write a corpus: every case as files in ONNX's own test layout, for harnesses that have no Python.
 
-Apart from the corpus' description, which readers need too; the version of what is generated here, and its hash, are this module's.
+The version of the generated corpus, and its hash, are kept here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HASHES = {
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: how many files of how many bytes, the manifest among them, and the hash of that, which is that of the corpus."""
+    """The size of a corpus that was written, manifest included, and its hash, which is the manifest's."""
 
     files: int
     bytes: int

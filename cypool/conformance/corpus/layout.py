@@ -1,9 +1,8 @@
-"""A case as a directory in ONNX's own test layout, there and back.
+"""Write a case as a directory in ONNX's own test layout, and read it back.
 
-Apart from what is done with such directories: a corpus is many of them with a manifest, a bundle is one with what a runtime made of it.
-
-``model.onnx``, ``test_data_set_0/input_0.pb`` and ``output_0.pb`` are ONNX's, and so is ``data.json`` with the tolerance. Beside them stand
-``model_opset21.onnx``, the same at a later opset, and ``readings/NAME/output_0.pb``, the answers of other readings.
+``model.onnx``, ``test_data_set_0/input_0.pb`` and ``output_0.pb`` are ONNX's, and so is
+``data.json`` with the tolerance. Beside them stand ``model_opset21.onnx``, the same at a later
+opset, and ``readings/NAME/output_0.pb``, the answers of other readings.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def case_tolerance(case: Case) -> dict[str, float]:
 
 
 def describe(case: Case, opsets: Iterable[int] = ()) -> dict[str, Any]:
-    """What a manifest says of a case, beside what its directory holds: plain data, for JSON."""
+    """Return what a manifest says of a case beside what its directory holds: plain data, for JSON."""
     version = case.version
     models_at = model_files(case, opsets)
     facts = {

@@ -1,6 +1,6 @@
-"""Judges the outputs that a harness of any language wrote for a corpus.
+"""Judge the outputs that a harness of any language wrote for a corpus.
 
-Apart from the runner: nothing runs here. What a harness leaves is read as the outcome that a worker would have told, and judged alike.
+Nothing runs here. The outputs of a harness are read as outcomes that a worker would have told, and judged alike.
 
 For a case at PATH in the corpus, a harness writes ``PATH/output_0.pb`` and so on into a directory of its own; where the runtime gave no
 outputs, ``PATH/outcome.json`` instead, with ``status``, ``phase`` and ``message`` as in the worker protocol. ``runtime.json`` may hold
@@ -43,7 +43,10 @@ def _told(outputs: Path, case: Case) -> Outcome:
 
 
 def outcome_of(case: Case, directory: Path) -> Outcome:
-    """What the harness says of a case. A file that is not what its name promises counts as a crash, as from a worker."""
+    """Read the outcome of a case that a harness wrote.
+
+    A file that is not what its name promises counts as a crash, as from a worker.
+    """
     told, files = directory / OUTCOME, len(list(directory.glob("output_*.pb")))
     if not told.exists() and not files:
         return NOTHING_WRITTEN

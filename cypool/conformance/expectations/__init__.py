@@ -1,4 +1,4 @@
-"""Lists of what a runtime is expected to do other than conform: read, held against a run to the letter, and brought up to date.
+"""Read lists of expected deviations, hold them against a run to the letter, bring them up to date.
 
-Apart from the verdicts, which are about the standard alone: a list changes what a run's exit code says, and no verdict.
+Verdicts are about the standard alone: a list changes what a run's exit code says, and no verdict.
 """

@@ -1,6 +1,6 @@
 """The text of a list cut into its entries and what stands between them, so that one is changed and nothing else.
 
-Apart from the update, which decides what to change: here is all that knows of TOML as text.
+The update decides what to change; TOML as text is handled here and nowhere else.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A list of expectations, as its TOML file states it.
+"""Read a list of expectations from its TOML file.
 
-Apart from what is done with one, so that whoever runs cases otherwise, a test runner or a harness in another language, can read it too.
+It is read here and used elsewhere, so that other test runners and harnesses can read it too.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ class ListError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Results of which something else than conforming is expected, and why.
+    """A group of results that are expected not to conform, and the reason.
 
-    Its scope is all that ``operators``, ``types``, ``opsets``, ``rulings``, ``cases`` and ``excepted`` let through; an empty one lets
-    through everything. Of ``faults``, recorded ones, it is about what they explain. ``verdicts`` holds one verdict, or several, of which
-    one can be ``pass``, where what comes is left to chance. ``versions`` limits those of the runtime.
+    Its scope is every case that ``operators``, ``types``, ``opsets``, ``rulings``, ``cases`` and
+    ``excepted`` let through; an empty one lets everything through. With ``faults``, the entry is about
+    the results that these recorded faults explain. ``verdicts`` holds one verdict or several; one of
+    them can be ``pass``, where the result varies from run to run. ``versions`` limits the runtime's versions.
     """
 
     verdicts: tuple[str, ...]
@@ -49,7 +50,7 @@ class Entry:
     versions: str = ""
 
     def holds(self, id: str) -> bool:
-        """Whether a case is in the scope, as far as its id tells: all but the rulings."""
+        """Tell whether a case is in the scope, as far as its id tells: all but the rulings."""
         place = Place.of(id)
         return (
             (not self.operators or any(fnmatch.fnmatchcase(place.version, glob) for glob in self.operators))
@@ -60,11 +61,11 @@ class Entry:
         )
 
     def in_scope(self, result: Result) -> bool:
-        """Whether a result is in the scope."""
+        """Tell whether a result is in the scope."""
         return (not self.rulings or not set(self.rulings).isdisjoint(result.rulings)) and self.holds(result.case)
 
     def takes(self, result: Result) -> bool:
-        """Whether a result that the entry is about is as the entry says."""
+        """Tell whether a result that the entry is about is as the entry says."""
         return result.verdict in self.verdicts and " ".join(self.message.split()) in " ".join(result.message.split())
 
     @property
@@ -74,7 +75,7 @@ class Entry:
 
 
 class Place(NamedTuple):
-    """Where a case stands, as its id tells."""
+    """The parts of a case's id: operator-version, type, opset and the rest."""
 
     version: str
     type: str
@@ -94,7 +95,7 @@ class Place(NamedTuple):
 
 
 def matches(id: str, globs: tuple[str, ...]) -> bool:
-    """Whether one of the globs matches an id: the whole of it, or the whole of it without opset and variant.
+    """Tell whether one of the globs matches an id: the whole of it, or the whole of it without opset and variant.
 
     >>> [matches(id, ("MaxRoiPool-?/*/odd", "*@28")) for id in ("MaxRoiPool-1/float/odd", "MaxRoiPool-1/float/odd@21", "X-1/y/z")]
     [True, True, False]

@@ -1,7 +1,4 @@
-"""The lists that come with cypool, for the releases of the day of runtimes that many people have.
-
-Apart from the rest because only here it matters where a list is kept.
-"""
+"""The lists that come with cypool, for the releases of the day of runtimes that many people have."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A run held against a list, to the letter: all that is not as listed, and all in the list that is about nothing.
+"""Hold a run against a list: report results that are not as listed, and entries about nothing.
 
-Apart from the list, and pure, so that it can be done again on kept records.
+It is pure, so that it can be done again on kept records.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Known: TypeAlias = Callable[[], Collection[str]]
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """What is not as listed: one of the words above, the entry or the glob it is about, and the cases, where it is about cases."""
+    """One thing that is not as listed: one of the words above, the entry or glob, and the cases if any."""
 
     kind: str
     text: str
@@ -41,7 +41,9 @@ class Surprise:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What came of it: how many cases are as listed, how many entries are in force, and everything else. Nothing else is well."""
+    """The outcome of holding a run against a list: how many cases are as listed, how many entries are in
+    force, and all surprises. A run is as listed if there is no surprise.
+    """
 
     listed: int
     entries: int
@@ -85,7 +87,7 @@ def _surprises(kind: str, text: str, results: Iterable[Result]) -> list[Surprise
 
 
 def idle(entry: Entry, run: Collection[str], known: Known) -> list[str]:
-    """The globs of an entry that do nothing: they match no case of the run and none that there is, or an exception takes nothing off."""
+    """Return globs that match no case of the run nor any existing case, and exceptions that except nothing."""
     within = replace(entry, excepted=())
     quiet = [glob for glob in (*entry.cases, *entry.excepted) if not any(matches(id, (glob,)) and within.holds(id) for id in run)]
     return [glob for glob in quiet if not any(matches(id, (glob,)) and within.holds(id) for id in known())]
@@ -109,11 +111,11 @@ def useless(entry: Entry, entries: Sequence[Entry], results: Sequence[Result], k
 
 
 def _covers(entry: Entry, run: Collection[str], known: Known) -> bool:
-    """Whether the run has every case in the scope of an entry, at the opsets and in the variants that the run has at all."""
+    """Tell whether the run has every case in the scope of an entry, at the opsets and in the variants that the run has at all."""
     return not unasked_of(entry, run, known) and any(map(entry.holds, run))
 
 
 def unasked_of(entry: Entry, run: Collection[str], known: Known) -> list[str]:
-    """The cases in the scope of an entry that a run left out, at the opsets and in the variants that the run has at all."""
+    """Return the cases in the scope of an entry that a run left out, at the opsets and in the variants that the run has at all."""
     marks = {id.removeprefix(base(id)) for id in run}
     return [id for id in known() if id not in run and id.removeprefix(base(id)) in marks and entry.holds(id)]

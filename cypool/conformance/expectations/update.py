@@ -1,6 +1,6 @@
-"""Brings a list up to date with a run, and says what it changed: what was mended goes, what is new is proposed by finding.
+"""Bring a list up to date with a run: remove what was mended, propose what is new by finding.
 
-Reasons and comments stay. A proposal is a beginning: somebody has to say why, and often for what in truth.
+Reasons and comments stay. A proposal is a beginning: somebody has to write the reason.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of one entry: a word for it, its title, and the lines that went and came."""
+    """One change to an entry: a word for it, its title, and the lines removed and added."""
 
     what: str  # changed, added, removed
     title: str
@@ -53,11 +53,12 @@ class Change:
 def update(
     text: str, version: str, results: Sequence[Result], known: Known = tuple, against: Against = by_readings
 ) -> tuple[str, list[Change]]:
-    """Return the text of the list after a run of its runtime, of that version, and what changed.
+    """Return the text of the list after a run of its runtime, of that version, and the changes.
 
-    What is as listed stays to the byte. What is listed and came out otherwise becomes an exception, and an entry of which nothing is left
-    goes; so do globs that are about nothing. Deviations that are not listed get entries by finding. Entries about other versions are not
-    touched, nor what is said of cases that were not asked. ``known`` gives the ids of all cases that there are.
+    Entries that are as listed stay to the byte. A listed case with another result becomes an
+    exception; an entry without any case left is removed, and so are globs about nothing. Deviations
+    that are not listed get entries by finding. Entries about other versions are not touched, nor
+    are cases that were not run. ``known`` gives the ids of all existing cases.
     """
     blocks = split(text)
     changes: list[Change] = []
@@ -171,7 +172,7 @@ def _exact(entry: Entry, members: Sequence[Result], others: Sequence[Result], ag
 
 
 def _is_about(entry: Entry, result: Result, against: Against) -> bool:
-    """Whether an entry would speak of a result; one with faults speaks of right answers that these contradict."""
+    """Tell whether an entry would speak of a result; one with faults speaks of right answers that these contradict."""
     return entry.in_scope(result) and (not entry.faults or not set(entry.faults).isdisjoint(against(result, entry.faults)))
 
 

@@ -1,6 +1,6 @@
 """Ranges of runtime versions: ``>=1.32, <1.34``.
 
-Apart from the lists that use them, and by no packaging standard: runtimes in Python, C++ and Rust number their releases each in their way.
+No packaging standard is followed: runtimes in Python, C++ and Rust number their releases each in their way.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def within(version: str, limits: str) -> bool:
-    """Whether a version meets every one of the limits, which are parted by commas; "" has none.
+    """Tell whether a version meets all the limits, which commas separate; "" has none.
 
-    Versions are compared by the numbers they begin with, a missing one being 0. What follows the numbers, such as ``rc1`` or ``+cpu``, is
-    not looked at. A version that begins with none, such as "", is within no limits but "". ValueError where a limit is not one.
+    Versions are compared by their leading numbers, a missing one being 0. The rest, such as ``rc1``
+    or ``+cpu``, is ignored. A version without leading numbers, such as "", is within no limits but
+    "". ValueError is raised for a limit that cannot be read.
 
     >>> within("1.32.0", ">=1.32, <1.33"), within("1.33.0rc1", "<1.33"), within("2026.4.1", "==2026.4.1"), within("main", "")
     (True, False, True, True)

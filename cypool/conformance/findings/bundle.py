@@ -1,7 +1,7 @@
-"""One finding in hand: a directory with the model, the tensors, a script, a text ready to file, and what is needed to run it again.
+"""Write one finding as a directory: model, tensors, a script, a text to file, and a way to rerun it.
 
-Apart from the runner, which keeps records of all cases and the files of none. A bundle is a test in ONNX's layout, as the cases of a corpus
-are; beside it stand ``got/output_0.pb``, ``reproduce.py``, ``issue.md``, the line that the runtime was asked, and ``bundle.json``.
+A bundle is a test in ONNX's layout, as the cases of a corpus are. Beside it stand
+``got/output_0.pb``, ``reproduce.py``, ``issue.md``, the request to the runtime, and ``bundle.json``.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _slug(text: str) -> str:
 
 
 def _files(runtime: str, evidence: Evidence, before: Result, others: Sequence[Result], ulp: int | None) -> dict[str, bytes]:
-    """What a bundle consists of: what each file holds, by its path."""
+    """Return the files of a bundle: the contents by path."""
     case, result = evidence.case, evidence.result
     text, arrays = script(f"{evidence.title} ({evidence.runtime})", find(runtime), case, evidence.place)
     record = {

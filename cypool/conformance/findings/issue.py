@@ -1,6 +1,6 @@
-"""A finding as a text ready to file with a runtime: Markdown, with all that is needed to see it.
+"""Write a finding as Markdown, ready to file with a runtime.
 
-Apart from bundles, which are files for machines too; a text is a pure function of what was run and what came.
+The text is a pure function of the case and the outcome.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a runtime made of one case."""
+    """The outcome of one case on one runtime."""
 
     description: Description
     case: Case
@@ -122,7 +122,7 @@ def _recorded(result: Result) -> Iterator[str]:
 
 
 def _reasons(evidence: Evidence) -> Iterator[str]:
-    """How the silences are read that the case turns on, with the evidence; the readings that the outputs follow, where they follow any."""
+    """Explain how the silences are read that the case turns on, and which readings the outputs follow."""
     if evidence.result.verdict in NO_ANSWER:
         return
     followed = [name for names in evidence.result.reading.split(compare.OR) for name in names.split(JOIN)]

@@ -1,7 +1,7 @@
-"""How each runtime is used without cypool, in a few lines of Python: data for the scripts that reproduce a finding.
+"""State how each runtime is used without cypool: a few lines of Python for the scripts.
 
-Apart from the adapters, which do the same for the checker: these lines are for a runtime's developers, and what they know is their own
-interface. One that is registered by a package is reached through that package, whatever it imports.
+The lines are for a runtime's developers, and use that runtime's own interface only. A runtime
+that a package registers is reached through that package.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from cypool.conformance.asking.runtimes.table import GROUP
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is imported, how the bytes ``model`` are loaded, and the list of outputs for the arrays ``inputs``, by name.
+    """Lines that import a runtime, load the bytes ``model``, and list the outputs for ``inputs`` by name.
 
-    ``unoptimized`` stands in for ``load`` where a variant asks for the graph as it is, and the runtime has more to do for that.
-    ``$target`` is what the adapter is pointed at, in quotes, ``$module`` and ``$path`` its module and the dotted way to it; ``$outputs``
-    lists the names of the outputs, ``$dtypes`` their numpy types, and ``$options`` what is asked of the runtime besides.
+    ``unoptimized`` replaces ``load`` where a variant asks for the graph as it is, and the runtime
+    needs more lines for that. ``$target`` is the adapter's target in quotes, ``$module`` and
+    ``$path`` its module and the dotted path in it; ``$outputs`` lists the names of the outputs,
+    ``$dtypes`` their numpy types, and ``$options`` the further options of the request.
     """
 
     imports: str

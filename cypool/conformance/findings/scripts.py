@@ -1,6 +1,6 @@
-"""A finding as a Python script of some ten lines, which needs numpy and the runtime alone: model and inputs are written out in it.
+"""Write a finding as a Python script of some ten lines.
 
-Apart from the recipes, which are data, and from bundles, which hold more than the script.
+The script needs numpy and the runtime alone: model and inputs are written out in it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def script(title: str, entry: Entry, case: Case, place: Place | None = None) -> 
 
 
 def _compared(case: Case, place: Place | None) -> tuple[str, str, tuple[Tensor, ...]]:
-    """What is printed as got and as expected, as Python has it, and the tensors that are written out for it."""
+    """Return the expressions to print as got and as expected, and the tensors written out for them."""
     if case.fault is not None:
         return "*got", f'"an error, because {case.fault}"', ()
     if place is None:
@@ -101,7 +101,7 @@ def expression(tensor: Tensor) -> str:
 
 
 def _is_long(tensor: Tensor) -> bool:
-    """Whether it takes a file: it has many elements, and not all the same."""
+    """Tell whether it takes a file: it has many elements, and not all the same."""
     return len(tensor.data) > LONGEST * DTYPES[tensor.type].itemsize and not _is_uniform(tensor)
 
 
@@ -111,7 +111,7 @@ def _is_uniform(tensor: Tensor) -> bool:
 
 
 def file_name(tensor: Tensor) -> str:
-    """What its file is called."""
+    """Return the name of the file that holds a tensor."""
     return f"{tensor.name}.npy"
 
 

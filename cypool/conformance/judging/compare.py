@@ -1,6 +1,6 @@
-"""From what a runtime gave to a verdict: types, shapes, values, distances, and the recorded readings.
+"""Compare outputs with the answer, and give the verdict: types, shapes, values, readings.
 
-Apart from the runner, and pure, so that a verdict can be reached again from kept outputs without running anything.
+A verdict is a pure function, so that it can be reached again from kept outputs.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ none."""
 
 
 def onnx_tolerance(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
-    """What ONNX's backend suite lets pass: ``|got - expected| <= atol + rtol * |expected|``, with those of ``tolerance``."""
+    """Apply the criterion of ONNX's backend suite: ``|got - expected| <= atol + rtol * |expected|``.
+
+    Both numbers come from ``tolerance``.
+    """
     rtol, atol = tolerance(expected)
     with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN is invalid even to a cast
         wide, right = got.astype(np.float64), expected.astype(np.float64)
@@ -77,11 +80,11 @@ def onnx_tolerance(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
 
 
 def tolerance(expected: Array) -> tuple[float, float]:
-    """``rtol`` and ``atol`` for an output: ONNX's, with one condition more.
+    """Return ``rtol`` and ``atol`` for an output: ONNX's, with one condition more.
 
-    There, atol is 1e-7 whatever the data. An output of 1e-30 is then never looked at: zero passes for it. So atol here is no more than rtol
-    times the largest expected magnitude, plus one step of the type's subnormals. It makes a difference only where every expected value is
-    below 1e-4.
+    In ONNX, atol is 1e-7 for all data. An output of 1e-30 is then never looked at: zero passes for
+    it. So atol here is no more than rtol times the largest expected magnitude, plus one step of the
+    type's subnormals. It makes a difference only where every expected value is below 1e-4.
 
     >>> tolerance(np.array([2e-30, 1e-30], np.float64))
     (0.001, 2e-33)
@@ -96,7 +99,7 @@ def tolerance(expected: Array) -> tuple[float, float]:
 
 
 def within_ulps(limit: int) -> Criterion:
-    """The criterion that lets pass what is at most so many representable values away."""
+    """Return the criterion that accepts at most ``limit`` representable values of distance."""
 
     def criterion(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
         return ulp_distance(got, expected) <= limit
@@ -114,10 +117,11 @@ def _bits(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def ulp_distance(a: Array, b: Array) -> npt.NDArray[np.uint64]:
-    """How many representable values lie from each element of ``a`` to that of ``b``: of floats their bits, as ordered integers, subtracted.
+    """Count the representable values from each element of ``a`` to that of ``b``.
 
-    Zeros of both signs are one value; infinity is one past the largest finite value. NaN has a place after infinity, of no meaning.
-    Of integers it is the difference.
+    The bits of floats are subtracted as ordered integers. Zeros of both signs are one value;
+    infinity is one past the largest finite value; NaN has a place after infinity, of no meaning.
+    For integers it is the difference.
 
     >>> ulp_distance(np.array([1.0, -0.0], np.float32), np.array([1.0000001, 1e-45], np.float32)).tolist()
     [1, 1]
@@ -143,7 +147,10 @@ def _magnitude_difference(a: Array, b: Array) -> npt.NDArray[np.uint64]:
 
 
 def near(got: Array, expected: Array, criterion: Criterion) -> npt.NDArray[np.bool_]:
-    """Which elements agree. NaN agrees with NaN, an infinity with itself, and neither with anything else; integers agree if equal."""
+    """Tell which elements agree.
+
+    NaN agrees with NaN, an infinity with itself, and neither with anything else; integers agree if equal.
+    """
     if expected.dtype not in RTOL:
         equal: npt.NDArray[np.bool_] = got == expected
         return equal
@@ -181,7 +188,10 @@ def misfit(got: Sequence[Tensor], expected: Sequence[Tensor], criterion: Criteri
 
 
 def largest_ulp(got: Sequence[Tensor], expected: Sequence[Tensor]) -> int | None:
-    """The largest ULP distance of any float; None where there is none to tell: other types or shapes, or a NaN against a number."""
+    """Return the largest ULP distance of any float.
+
+    None means that there is no distance: other types or shapes, or a NaN against a number.
+    """
     largest = 0
     if [(tensor.type, tensor.shape) for tensor in got] != [(tensor.type, tensor.shape) for tensor in expected]:
         return None
@@ -231,7 +241,10 @@ def judge(case: Case, outcome: Outcome, criterion: Criterion = onnx_tolerance) -
 
 
 def _judge_invalid(fault: str, outcome: Outcome) -> Judgement:
-    """What is invalid has to be refused, while loading or while running; a claim not to support it is no refusal, and dying is none."""
+    """Judge an invalid case: it has to be refused, while loading or while running.
+
+    Neither *unsupported* nor a crash is a refusal.
+    """
     if outcome.status == "ok":
         return Judgement(ACCEPTED_INVALID, fault)
     if outcome.status == "error":
@@ -278,7 +291,10 @@ def named(message: str, faults: Sequence[Sequence[str]]) -> str:
 
 
 def _evidence(case: Case, as_ruled: bool, others: dict[str, bool]) -> dict[str, tuple[str, ...]]:
-    """For each ruling that the outputs say something about: the readings they agree with. Where all answers agree, they say nothing."""
+    """Return, for each ruling that the outputs tell apart, the readings that they agree with.
+
+    Where all answers agree, outputs tell nothing.
+    """
     evidence = {}
     for ruling in case.version.rulings:
         names = [reading.name for reading in ruling.readings if ruling.id in case.rulings and reading.name in others]

@@ -1,6 +1,6 @@
-"""What a report shows of a tensor: all of a small one, of a large one a stretch of elements around the place to look at.
+"""Choose the elements of a tensor that a report shows, as text in the digits of its type.
 
-Apart from tensors because it is text for people, in the digits of the element type, from which no tensor comes back.
+A small tensor is shown whole, of a large one a stretch around the place to look at.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Excerpt:
 
     @property
     def whole(self) -> bool:
-        """Whether it shows every element."""
+        """Tell whether it shows every element."""
         return len(self.values) == math.prod(self.shape)
 
     def __str__(self) -> str:

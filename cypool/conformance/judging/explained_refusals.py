@@ -1,7 +1,8 @@
-"""Refusals that a recorded reading of a silence explains.
+"""Explain refusals by a recorded reading of a silence.
 
-Apart from the comparison because one outcome can't tell: a runtime that refuses all there is refuses this too. So it is asked for the same
-with inputs that the reading takes, and only where that is computed is the reading what the refusal is about.
+One outcome can't tell: a runtime that refuses every call refuses this one too. So a control case
+is run, the same with inputs that the reading takes. The reading explains the refusal only if the
+runtime computes the control case.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ REFUSED = (LOAD_ERROR, ERROR)
 
 
 def explain_refusal(case: Case, judgement: Judgement, ask: Callable[[Case], Outcome]) -> Judgement:
-    """Name the recorded readings that explain a refusal, in the judgement; any other judgement is returned unchanged.
+    """Name in the judgement the recorded readings that explain a refusal; return others unchanged.
 
-    A reading explains it where it refuses the inputs, and the runtime computes a control case that the reading takes, which ``ask`` runs.
+    A reading explains it if it refuses the inputs, and the runtime computes a control case that the
+    reading takes. ``ask`` runs the control case.
     """
     if judgement.verdict not in REFUSED:
         return judgement
@@ -54,7 +56,7 @@ def explanations(case: Case) -> list[tuple[str, Reading]]:
 
 
 def refuses(reading: Reading, case: Case) -> bool:
-    """Whether the reading does not take the inputs, or the windows, of a case."""
+    """Tell whether the reading does not take the inputs, or the windows, of a case."""
     shapes = {tensor.name: tensor.shape for tensor in case.inputs}
     if any(name in shapes and fits(rule, shapes[name]) for name, rule in reading.refuses):
         return True

@@ -1,6 +1,6 @@
-"""Known faults that explain a deviation, held against the rest of the run: one that another case contradicts is not named.
+"""Drop known faults as explanations where another case of the run contradicts them.
 
-One case alone often can't tell: several faults give the same output. The judgement of a case names them all.
+One case alone often can't tell: several faults give the same output, and its judgement names all.
 """
 
 from __future__ import annotations

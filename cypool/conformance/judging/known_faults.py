@@ -1,9 +1,9 @@
-"""The faults on record that a wrong answer is held against, whether or not its case turns on them.
+"""Try known faults as explanations of a wrong value.
 
-Several may be at work at once, and beside them a reading that the text allows, of a silence that the case turns on.
-
-Apart from the comparison, which they do not touch: they are computed only for answers that are wrong already, and name what went wrong. A
-case's own readings come from the case, and are shipped with it; these come from the oracle, and are not.
+Faults that the case was not built to show are tried too, several at once, and together with a
+reading that the text allows of a silence that the case turns on. They do not change a verdict: they
+are computed for answers that are wrong already. A case's own readings are shipped with it; these
+come from the oracle.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cypool.spec.model import Version
 
 
 def answers(case: Case) -> Iterator[tuple[tuple[str, ...], tuple[Tensor, ...]]]:
-    """What each fault would give, and then several readings at once, fewest first: their names, and the outputs."""
+    """Yield the answers that faults give, alone and then several at once, with the names of the faults."""
     attributes = {name: typed.value for name, typed in case.attributes}
     inputs = case.arrays
     own = {reading.name for ruling in case.version.rulings if ruling.id in case.rulings for reading in ruling.readings}
@@ -47,6 +47,6 @@ def suspects(version: Version, also: Set[str] = frozenset()) -> Iterator[tuple[s
 
 
 def rulings(version: Version, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Which of the named readings belong to which ruling."""
+    """Return the ruling of each named reading."""
     owners = {reading.name: ruling.id for ruling in version.rulings for reading in ruling.readings}
     return {owners[name]: (name,) for name in names}

@@ -1,7 +1,7 @@
-"""What a run leaves behind: one JSON object a line, from which every report is made.
+"""Write and read what a run leaves behind: one JSON object a line. Every report is made from it.
 
-A header line first and an end line last, so that a file cut short shows; nothing of the clock or the machine in the lines between, so that
-two runs can be compared line by line.
+A header line comes first and an end line last, so that a truncated file is noticed. The lines
+between hold no time and no machine, so that two runs can be compared line by line.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What was run: the runtimes as named, with what they answered; how many cases; by which tolerance.
+    """The facts about a run: the runtimes by name, their versions, how many cases, which tolerance.
 
-    ``rulings`` holds, by operator, those that the cases can meet, with all their readings, so that a report needs the file alone;
-    ``computed`` names the readings whose answers are known, so that outputs show who follows them.
+    ``rulings`` holds, by operator, those that the cases can meet, with all their readings, so that a
+    report needs the file alone; ``computed`` names the readings whose answers are known, so that
+    outputs show who follows them.
     """
 
     cypool: str
@@ -50,17 +51,17 @@ class Header:
 
     @property
     def readings(self) -> dict[str, str]:
-        """What each recorded reading is, in words, by the name that reports give it."""
+        """Return each recorded reading in words, by its name in reports."""
         rulings = [ruling for of_op in self.rulings.values() for ruling in of_op]
         return {reading_name(ruling.id, reading.name): reading.text for ruling in rulings for reading in ruling.readings}
 
     def explain(self, name: str) -> str:
-        """What a finding of that name is, in words, where it is a recorded reading, or several; else ""."""
+        """Return in words the recorded reading, or readings, that a finding is named by; else ""."""
         parts = dict.fromkeys(part for names in name.split(EITHER) for part in names.split(AND))
         return " ".join(self.readings[part] for part in parts if part in self.readings)
 
     def title(self, runtime: str) -> str:
-        """What reports call a runtime: its name and its version."""
+        """Return the name and version of a runtime, as reports show it."""
         version = self.runtimes[runtime].version
         return runtime if version in runtime.split() else f"{runtime} {version}".rstrip()
 
@@ -79,9 +80,9 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one runtime made of one case: what was given, what was expected and what came, in excerpts, and the verdict.
+    """The result of one case on one runtime: inputs, expected and actual outputs in excerpts, the verdict.
 
-    ``expected`` is there where anything came. ``attributes`` are texts, such as ``FLOAT 2.0``.
+    ``expected`` is there where any output came. ``attributes`` are texts, such as ``FLOAT 2.0``.
     """
 
     runtime: str
@@ -135,7 +136,7 @@ class Result:
 
     @property
     def conforms(self) -> bool:
-        """Whether it counts for the runtime."""
+        """Tell whether it counts for the runtime."""
         return self.verdict in CONFORMS
 
     @property
@@ -175,7 +176,7 @@ def _ruling(record: Mapping[str, Any]) -> Ruling:
 
 
 def reading_name(ruling: str, reading: str) -> str:
-    """What reports call a reading: its own name says too little.
+    """Return the name of a reading in reports, with its ruling, as its own name says too little.
 
     >>> reading_name("accumulation", "naive")
     'accumulation: naive'

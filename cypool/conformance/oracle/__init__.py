@@ -1,7 +1,7 @@
-"""The exact answer, slowly, from the definition: one function an operator, found by its name.
+"""Compute the exact answer, slowly, from the definition: one function an operator, found by its name.
 
-It judges the rest of cypool, so it shares nothing with what it judges: shapes and values are derived here a second time, and an
-error in one shows against the other.
+It judges the rest of cypool, so it shares nothing with what it judges. Shapes and values are
+derived here a second time, and an error in one shows against the other.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ Operand = Array | None
 def evaluate(
     version: Version, inputs: Sequence[Operand], attributes: Mapping[str, AttributeValue], reading: str | None = None
 ) -> tuple[Array, ...]:
-    """All outputs of one operator version, optional ones too, exact and rounded once to the output type.
+    """Compute all outputs of one operator version, optional ones too, exact and rounded once.
 
-    ``inputs`` in the operator's order, None for an optional one that is absent; attributes that are left out take the version's defaults.
-    ``reading`` names another reading of one of the silences (see ``computable``), or several (see ``combined``); None is how cypool reads
-    them. Calls that the version does not allow have no answer here: checking is not the oracle's work.
+    ``inputs`` are in the operator's order, None for an optional one that is absent; attributes that
+    are left out take the version's defaults. ``reading`` names another reading of one of the silences
+    (see ``computable``), or several (see ``combined``); None is how cypool reads them. Calls that the
+    version does not allow have no answer here: checking is not the oracle's work.
     """
     module = _module(version.op)
     if reading is not None and reading not in _known(module):
@@ -74,7 +75,7 @@ def _in_float32(
 
 
 def _as_float32(array: Array) -> Array:
-    """What is beyond the range of float, infinities too, becomes its largest number; integers stay."""
+    """Convert to float; values beyond its range, infinities too, become its largest number. Integers stay."""
     if array.dtype not in (np.float32, np.float64):
         return array
     largest = np.finfo(np.float32).max

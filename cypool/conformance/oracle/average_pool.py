@@ -1,6 +1,6 @@
 """AveragePool by its definition, window by window.
 
-Apart from ``windows`` and ``mean`` because this is where positions are counted: elements, padding, and what lies beyond it.
+Positions are counted here: elements, padding, and positions beyond it.
 """
 
 from __future__ import annotations

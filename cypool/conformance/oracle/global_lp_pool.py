@@ -1,6 +1,6 @@
 """GlobalLpPool by its definition, exactly.
 
-Apart from ``norm`` because this is where ONNX's shapes, its NaN and infinities, and the other readings of its silences live.
+``norm`` is mathematics; ONNX's shapes, its NaN and infinities, and the other readings are here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """LpPool by its definition, window by window.
 
-Apart from ``windows`` and ``global_lp_pool``, which has the norm of some elements and what else is made of it.
+``global_lp_pool`` has the norm of some elements and the other readings of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """MaxPool by its definition, window by window.
 
-Apart from ``windows`` and ``maxima`` because this is where an element's position becomes one of ONNX's indices.
+An element's position becomes one of ONNX's indices here.
 """
 
 from __future__ import annotations

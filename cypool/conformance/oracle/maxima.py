@@ -1,7 +1,4 @@
-"""The largest of a window's elements and where it stands, by the ruling and by every other reading of the silences about it.
-
-Apart from the operators because two of them take maxima of windows.
-"""
+"""The largest of a window's elements and where it stands, by the ruling and by every other reading of the silences about it."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ Number = float | int
 
 
 class Bounds(NamedTuple):
-    """Where a maximum of no element starts: the supremum of nothing, and the lowest finite value."""
+    """The maximum of no element: as a supremum, and as the lowest finite value."""
 
     bottom: Number
     lowest: Number

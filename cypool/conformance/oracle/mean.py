@@ -1,6 +1,6 @@
 """The mean of some elements, rounded once, and what plain summation makes of it.
 
-Apart from the operators because two of them take means, and because it knows neither shapes nor ONNX.
+It knows neither shapes nor ONNX.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The p-norm of a multiset of numbers, rounded once, for any p > 0.
 
-Apart from the operator because the norm is mathematics: it knows neither shapes nor ONNX. Equal magnitudes are counted, never repeated.
+It knows neither shapes nor ONNX. Equal magnitudes are counted, never repeated.
 """
 
 from __future__ import annotations
@@ -72,10 +72,11 @@ def _radical(counts: Mapping[float, int], p: Fraction, form: Format, share: Frac
 
 
 def _is_norm(value: Fraction, counts: Mapping[float, int], p: Fraction, share: Fraction | int) -> bool:
-    """Whether the norm is ``value``, exactly.
+    """Tell whether the norm is ``value``, exactly.
 
-    With p = a/q in lowest terms that asks whether the sum of count * (magnitude/value)**(a/q) is ``share``. Positive real radicals
-    add up to a rational only where each is rational, and (magnitude/value)**(a/q) is rational only where magnitude/value is a q-th power.
+    With p = a/q in lowest terms that asks whether the sum of count * (magnitude/value)**(a/q) is
+    ``share``. Positive real radicals add up to a rational only where each is rational, and
+    (magnitude/value)**(a/q) is rational only where magnitude/value is a q-th power.
     """
     bases: list[tuple[Fraction, int]] = []
     for magnitude, count in counts.items():

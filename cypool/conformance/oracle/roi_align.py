@@ -19,7 +19,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Sample(NamedTuple):
-    """Where samples fall along one axis: the pixel before them, the one after, its weight, and how many samples fall there."""
+    """A place where samples fall along one axis: two pixels, the weight of the second, how many samples."""
 
     low: int
     high: int
@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
     @property
     def outside(self) -> int:
-        """How many lie outside the image."""
+        """Return how many lie outside the image."""
         return self.total - sum(sample.times for sample in self.inside)
 
     @property

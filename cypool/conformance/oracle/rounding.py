@@ -1,6 +1,6 @@
 """Exact numbers rounded once to a floating-point format, to nearest, ties to even.
 
-Apart from the operators because each of them ends here, and because only this module knows how a format is laid out.
+Each operator ends here, and only this module knows how a format is laid out.
 """
 
 from __future__ import annotations

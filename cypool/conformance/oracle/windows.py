@@ -105,7 +105,7 @@ def _along(n: int, k: int, s: int, begin: int, end: int, d: int, auto_pad: str, 
 
 
 def _count(n: int, e: int, s: int, begin: int, end: int, rounds_up: bool, readings: Set[str]) -> int:
-    """How many windows there are, by the formula for explicit padding."""
+    """Return how many windows there are, by the formula for explicit padding."""
     room = n + begin + end - e
     if "at-least-one" in readings:
         room = max(room, 0)

@@ -1,6 +1,6 @@
-"""What changed from one run to another: what broke, what was fixed, what is otherwise different, what came and what went.
+"""Tell what changed from one run to another: broke, was fixed, is otherwise different, came, went.
 
-Apart from the other reports because it is about two runs. They may be of two versions of a runtime, or of two runtimes.
+The two runs may be of two versions of a runtime, or of two runtimes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed for one runtime: its old and its new summary, the cases, and the readings followed before and after."""
+    """The changes for one runtime: its old and new summary, the cases, the readings before and after."""
 
     old: Summary
     new: Summary

@@ -1,6 +1,6 @@
 """A runtime's fingerprint: which reading it follows, ruling by ruling.
 
-Apart from the findings because it says what a runtime does where nothing went wrong, too.
+Unlike findings, it says what a runtime does where nothing went wrong, too.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ OTHERWISE = {
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What a runtime does about one ruling: what it does most, in ``count`` of the ``of`` cases that tell.
+    """The reading that a runtime follows most for one ruling, in ``count`` of the ``of`` cases that tell.
 
-    ``name`` is the word for the choice, a recorded reading's, or one of ``OTHERWISE``; ``text`` says it in a sentence or two.
+    ``name`` is a recorded reading's name, or one of ``OTHERWISE``; ``text`` says it in a sentence or two.
     """
 
     op: str
@@ -48,7 +48,10 @@ class Followed:
 
 
 def fingerprint(header: Header, results: Iterable[Result]) -> list[Followed]:
-    """What one runtime follows, by operator and ruling in the spec's order; rulings of which no case tells anything are left out."""
+    """Return the readings that one runtime follows, by operator and ruling in the spec's order.
+
+    Rulings of which no case tells anything are left out.
+    """
     results = list(results)
     at_home = _where_most_is_computed(results)
     rulings = {(op, ruling.id): ruling for op, of_op in header.rulings.items() for ruling in of_op}
@@ -64,7 +67,7 @@ def fingerprint(header: Header, results: Iterable[Result]) -> list[Followed]:
 
 
 def fingerprints(header: Header, results: Sequence[Result]) -> list[tuple[str, Ruling, dict[str, Followed]]]:
-    """Those of all runtimes side by side: the operator, the ruling, and what each runtime of which cases tell does about it."""
+    """Return the fingerprints of all runtimes side by side: operator, ruling, reading of each runtime."""
     rows = {(op, ruling.id): (op, ruling, dict[str, Followed]()) for op, of_op in header.rulings.items() for ruling in of_op}
     for name in header.runtimes:
         for followed in fingerprint(header, summary.of_runtime(name, results)):
@@ -81,7 +84,10 @@ def _place(result: Result) -> Place:
 
 
 def _where_most_is_computed(results: Iterable[Result]) -> set[Place]:
-    """Where a runtime gives outputs in most of the valid cases. Elsewhere, that it refuses one more tells nothing."""
+    """Return the cells in which a runtime gives outputs in most valid cases.
+
+    Elsewhere, one more refusal tells nothing.
+    """
     balance: Counter[Place] = Counter()
     for result in results:
         if result.fault is None:
@@ -90,10 +96,11 @@ def _where_most_is_computed(results: Iterable[Result]) -> set[Place]:
 
 
 def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: bool) -> tuple[str, ...]:
-    """The readings of the ruling that the result agrees with, where it tells anything of it.
+    """Return the readings of the ruling that the result agrees with; none if it tells nothing.
 
-    Where the answers of other readings are known, outputs alone tell. Otherwise so does a pass, and what went wrong in a case that turns on
-    this ruling alone; refusals only where the runtime is at home.
+    Where the answers of other readings are known, outputs alone tell. Otherwise a pass tells, and so
+    does a wrong result of a case that turns on this ruling alone. A refusal tells only in cells in
+    which the runtime computes most cases.
     """
     if ruling.id in result.readings:
         return result.readings[ruling.id] if _is_sure(result, ruling.id) else ()
@@ -109,7 +116,7 @@ def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: 
 
 
 def _is_sure(result: Result, ruling: str) -> bool:
-    """Whether every explanation of the result, where there are several, holds a reading of this ruling."""
+    """Tell whether every explanation of the result, where there are several, holds a reading of this ruling."""
     own = set(result.readings[ruling])
     return all(own.intersection(names.split(JOIN)) for names in result.reading.split(OR)) if OR in result.reading else True
 

@@ -1,6 +1,6 @@
 """A run as JUnit XML, the form that CI systems read.
 
-Apart from the other reports because its words are few: passed, skipped, failure, error. Unsupported is skipped, which is no pass; what came
+JUnit's words are few: passed, skipped, failure, error. Unsupported is skipped, which is no pass; what came
 out wrong is a failure; a refusal, a crash or a time-out is an error.
 """
 
@@ -35,10 +35,11 @@ ELEMENTS: Mapping[str, type[Element]] = {
 
 
 def junit(header: Header, results: Sequence[Result], lists: Mapping[str, Expectations] | None = None) -> str:
-    """The run: a suite an operator-version and runtime, a test case a case, the largest ULP distance among a suite's properties.
+    """Return the run as JUnit XML: a suite an operator-version and runtime, a test case a case.
 
-    ``lists`` holds lists of expectations by runtime. A runtime that has one is held to it: what is as listed is skipped, whatever it is;
-    what conforms in spite of the list, or deviates without being listed, fails.
+    The largest ULP distance is among a suite's properties. ``lists`` holds lists of expectations by
+    runtime. A runtime that has one is held to it: results as listed are skipped; results that conform
+    in spite of the list, or deviate without being listed, fail.
     """
     document: Any = JUnitXml("cypool")  # its methods are only half typed
     order = {name: position for position, name in enumerate(header.runtimes)}
@@ -81,13 +82,13 @@ def _case(runtime: str, result: Result, told: Element | None) -> TestCase:
 
 
 def _told(result: Result) -> Element | None:
-    """What the test case holds, by the verdict alone."""
+    """Return the elements of the test case that follow from the verdict alone."""
     kind = ELEMENTS.get(result.verdict)
     return None if kind is None else _element(kind, result, " ".join(result.message.split()))
 
 
 def _held(result: Result, entry: Entry | None) -> Element | None:
-    """What it holds where the runtime has a list, and this entry of it is about the case."""
+    """Return the elements of a test case that an entry of the runtime's list is about."""
     if entry is not None and entry.takes(result):
         return _element(Skipped, result, f"as listed: {entry.reason}")
     if entry is not None and result.conforms:

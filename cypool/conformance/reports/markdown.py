@@ -1,6 +1,6 @@
-"""A run as Markdown, short enough for the summary of a CI job whatever the run holds.
+"""Write a run as Markdown, short enough for the summary of a CI job.
 
-Apart from the terminal's form because there is no width to mind, and text has to be kept from being read as markup.
+There is no width to mind, and text has to be kept from being read as markup.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def markdown(header: Header, results: Sequence[Result], held: Mapping[str, Held]
 
 
 def diff_markdown(header: Header, found: Sequence[Difference]) -> str:
-    """What changed, in the same form; ``header`` is the new run's."""
+    """Return the changes between two runs as Markdown; ``header`` is the new run's."""
     parts: list[str] = []
     for difference in found:
         parts.append("\n".join(f"- {escaped(str(told))}" for told in (difference.old, difference.new)))
@@ -124,7 +124,7 @@ def _fingerprints(header: Header, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _followed(reading: Followed | None) -> str:
-    """How it reads; in bold where that is a fault, in italics where it is a reading that is not cypool's."""
+    """Return a reading; in bold if it is a fault, in italics if it is a reading that is not cypool's."""
     if reading is None:
         return ""
     text = reading.name + (f" ({reading.count} of {reading.of})" if reading.count < reading.of else "")

@@ -1,7 +1,4 @@
-"""Several runs as one, so that runtimes checked apart stand side by side.
-
-Apart from the reports, which then need to know of one run alone.
-"""
+"""Several runs as one, so that runtimes checked apart stand side by side."""
 
 from __future__ import annotations
 

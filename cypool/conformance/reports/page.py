@@ -1,6 +1,6 @@
 """A run as one HTML page that needs nothing else: no network, no file beside it.
 
-Apart from its template, style and script, which lie beside this module: here is what they are given. What a reader sees first (summaries,
+Template, style and script lie beside this module, which makes the data for them. The first part that a reader sees (summaries,
 matrix, readings, findings) is HTML as it stands; the cases are data in the page, which its script filters and shows.
 """
 
@@ -101,7 +101,10 @@ def embedded(value: Any) -> str:
 
 
 def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
-    """What the script is given: each case once, with the results of all runtimes in their order; what many share once, by its number."""
+    """Return the data for the script: each case once, with the results of all runtimes in their order.
+
+    Values that many cases share are stored once, and referred to by number.
+    """
     texts: dict[str, int] = {"": 0}
 
     def number(text: str) -> int:

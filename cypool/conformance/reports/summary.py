@@ -1,6 +1,6 @@
-"""What the results of a run say, in the order a reader asks: the matrix, the findings, a line a runtime.
+"""Work out what the results of a run say: the matrix, the findings, a line a runtime.
 
-Pure functions of a run's records, apart from how any of it is shown, so that a kept file gives the same report at any time.
+These are pure functions of a run's records, so that a kept file gives the same report at any time.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Finding:
 
     @property
     def count(self) -> int:
-        """How many cases they are."""
+        """Return how many cases they are."""
         return len(self.results)
 
     @property
@@ -151,13 +151,13 @@ def _dullness(result: Result) -> tuple[bool, bool, bool, bool, bool, int, int, i
 
 
 def _is_odd(value: str, type: str) -> bool:
-    """Whether an input is no ordinary number: not finite, or subnormal."""
+    """Tell whether an input is no ordinary number: not finite, or subnormal."""
     smallest = SMALLEST_NORMAL.get(type)
     return smallest is not None and not (math.isfinite(float(value)) and (float(value) == 0 or abs(float(value)) >= smallest))
 
 
 def _is_extreme(text: str) -> bool:
-    """Whether an attribute, such as ``INT 1099511627776``, holds a number that nobody uses.
+    """Tell whether an attribute, such as ``INT 1099511627776``, holds a number that nobody uses.
 
     >>> [_is_extreme(text) for text in ("INT 1099511627776", "FLOAT 1.4e-45", "INTS [7, 7]", "FLOAT 0.5")]
     [True, True, False, False]
@@ -181,13 +181,13 @@ BY_MESSAGE = frozenset({compare.LOAD_ERROR, compare.ERROR, compare.CRASHED, comp
 
 
 def gist(result: Result) -> str:
-    """What tells one message from another, once all that differs from case to case is taken out: quoted names, numbers, further lines."""
+    """Return a message without what differs from case to case: quoted names, numbers, further lines."""
     first = result.message.partition("\n")[0] if result.verdict in BY_MESSAGE else ""
     return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"|\([^)]*\)", "…", first))
 
 
 def findings(results: Iterable[Result]) -> list[Finding]:
-    """What one runtime did other than pass, grouped, verdicts in their usual order and larger groups first."""
+    """Group what one runtime did other than pass, verdicts in their usual order, larger groups first."""
     groups: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.verdict != compare.PASS:

@@ -1,6 +1,6 @@
 """The items: a case each, by its id.
 
-Apart from the conftest, which pytest imports by itself; in the path of an item's node id, this file stands for all cases.
+In the path of an item's node id, this file stands for all cases.
 """
 
 from __future__ import annotations

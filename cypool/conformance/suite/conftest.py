@@ -1,4 +1,4 @@
-"""Makes pytest see the cases in this folder, whatever its patterns for names of files are."""
+"""Make pytest collect the cases in this folder, independent of its patterns for file names."""
 
 from __future__ import annotations
 

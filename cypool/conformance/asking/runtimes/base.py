@@ -1,6 +1,6 @@
 """The protocol that every runtime's adapter keeps: describe, load, run.
 
-Apart from the adapters so that an adapter imports one small file, and nothing here imports a runtime.
+An adapter imports this one small file, and nothing here imports a runtime.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """ONNX Runtime, on its CPU provider.
 
-Apart from the general backend adapter: tensors go in and out as OrtValues over raw bytes, the only way that bfloat16 survives, and its
+It differs from the general backend adapter: tensors go in and out as OrtValues over raw bytes, the only way that bfloat16 survives, and its
 error codes tell "not implemented" from a refusal.
 """
 

@@ -1,6 +1,6 @@
 """ONNX Runtime with cypool's execution provider in it.
 
-Apart from ONNX Runtime alone, which is another runtime to a report. cypool is reached by the name of its plug-in, as anybody's would be.
+To a report, ONNX Runtime alone is another runtime. cypool is reached by the name of its plug-in, as any plug-in would be.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """OpenVINO, on its CPU device.
 
-Apart from the general backend adapter: it has no ONNX Backend, hands bfloat16 memory out under the name float16, and says "not implemented"
-in words alone, by an exception that it raises for everything.
+It differs from the general backend adapter: it has no ONNX Backend, hands bfloat16 memory out under
+the name float16, and says "not implemented" in words alone, by an exception that it raises for
+everything.
 """
 
 from __future__ import annotations
@@ -40,14 +41,21 @@ CONFIG = {
 }
 
 CLAIMS = ("No conversion rule found", "NotImplementedFailure", " operator only supports ")
-"""How it says that it lacks an operator or a type. All else that its importer refuses, an attribute's value say, it calls a failed
-conversion as well, but with a reason that is about the model."""
+"""How it says that it lacks an operator or a type.
+
+All else that its importer refuses, an attribute's value say, it calls a failed conversion as well,
+but with a reason that is about the model.
+"""
 
 WRAPPING = re.compile(r"\A(?:(?:Exception from|Check 'false' failed|FrontEnd API failed|Model wasn't|-- \S+ with a message|Summary).*\n)+")
-"""The lines that stand before the reason, the same for most refusals: where it passed through, and that something failed."""
+"""The lines that stand before the reason, the same for most refusals: where it passed through, and
+that something failed.
+"""
 
 NUMBERED = re.compile(r"\b([A-Z]\w*_)\d+\b")
-"""The names it gives to nodes, such as ``ReduceSum_41``: the numbers go on from model to model, so that no two runs would say the same."""
+"""The names it gives to nodes, such as ``ReduceSum_41``: the numbers go on from model to model, so
+that no two runs would say the same.
+"""
 
 
 @contextmanager
@@ -60,7 +68,9 @@ def _claims_are_unsupported() -> Iterator[None]:
 
 
 def _to_ov(tensor: Tensor) -> ov.Tensor:
-    """The tensor's bytes under its own type; numpy's view of bfloat16 is called float16, but has the room."""
+    """The tensor's bytes under its own type; numpy's view of bfloat16 is called float16, but has
+    the room.
+    """
     made = ov.Tensor(TYPES[tensor.type], list(tensor.shape))
     made.data[...] = np.frombuffer(tensor.data, made.data.dtype).reshape(tensor.shape)
     return made

@@ -1,6 +1,6 @@
 """ONNX's own reference evaluator.
 
-Apart from the general backend adapter: it is a class of its own, and says "not implemented" by Python's error of that name.
+It differs from the general backend adapter: it is a class of its own, and says "not implemented" by Python's error of that name.
 """
 
 from __future__ import annotations
@@ -49,5 +49,5 @@ class Reference:
 
 
 def connect(target: str) -> Reference:
-    """The reference evaluator; there is one, whatever ``target`` says."""
+    """Return the reference evaluator. ``target`` is ignored, as there is one only."""
     return Reference()

@@ -1,7 +1,4 @@
-"""A runtime that an installed package brings, by an entry point.
-
-Apart from the table, which says only that it is there: here its package is imported.
-"""
+"""A runtime that an installed package brings, by an entry point."""
 
 from __future__ import annotations
 
@@ -13,6 +10,9 @@ from cypool.conformance.asking.runtimes.table import GROUP
 
 
 def connect(target: str) -> Runtime:
-    """What the function registered under the name ``target`` gives; it is given that name, so that one function can serve several."""
+    """Call the function registered under the name ``target``, and return the runtime that it gives.
+
+    It is given that name, so that one function can serve several.
+    """
     (point,) = entry_points(group=GROUP, name=target)
     return cast(Runtime, point.load()(target))

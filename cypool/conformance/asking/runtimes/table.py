@@ -1,6 +1,6 @@
-"""Which runtimes go by a short name, and how any other is found.
+"""List the runtimes that have a short name, and find any other.
 
-Data apart from the adapters: looking a name up imports no runtime, and a further runtime is one row.
+This is data: looking a name up imports no runtime, and a further runtime is one row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """tract, through its Python package.
 
-Apart from the general backend adapter: it has no ONNX Backend, loads from files alone, and says "not implemented" in words, by an exception
-that it raises for everything.
+It differs from the general backend adapter: it has no ONNX Backend, loads from files alone, and
+says "not implemented" in words, by an exception that it raises for everything.
 """
 
 from __future__ import annotations
@@ -57,6 +57,6 @@ class Tract:
 
 
 def connect(target: str) -> Tract:
-    """tract; there is one, whatever ``target`` says."""
+    """Return tract. ``target`` is ignored, as there is one only."""
     os.environ["RUST_BACKTRACE"] = "0"  # a backtrace in each message says where in tract's code, not what
     return Tract()

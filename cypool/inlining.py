@@ -1,7 +1,4 @@
-"""Model-local functions: their bodies put in the place of the nodes that call them.
-
-Apart from the session because it is ONNX's own matter, and the same whatever runs the model.
-"""
+"""Inline model-local functions: put their bodies in the place of the nodes that call them."""
 
 from __future__ import annotations
 
@@ -32,6 +29,6 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _fill_in(node: onnx.NodeProto, function: onnx.FunctionProto) -> None:
-    """Give the node the defaults of what it leaves out, which nobody else does."""
+    """Add the function's default attribute values that the calling node omits; onnx's inliner does not."""
     given = {attribute.name for attribute in node.attribute}
     node.attribute.extend(default for default in function.attribute_proto if default.name not in given)
