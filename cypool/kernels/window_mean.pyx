@@ -7,7 +7,7 @@ docs/kernels.md has the proof.
 """
 
 from cython.parallel cimport prange
-from libc.math cimport INFINITY, NAN, fabs, isfinite, ldexp, nextafter
+from libc.math cimport INFINITY, NAN, fabs, isfinite, ldexp
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -15,7 +15,8 @@ from .exact cimport accumulate_exactly, accumulator, clear, quotient, rounded_su
 from .floats cimport element, float16, signed_value, store_signed
 from .powers cimport pair, two_sum
 from .vectors cimport (
-    WIDTH, absolute, between, every_other, load, load_double, load_part, put, splat, store_floats, upper, vector
+    WIDTH, absolute, between, every_other, load, load_double, load_part, put, splat, store_floats, upper,
+    vector, will_read
 )
 from .walks cimport next_element, walk
 from .windows cimport AXES, axis, inside, padded_taps, sound, span, start_of
@@ -26,6 +27,27 @@ cdef enum:
     VECTORS = LANES // WIDTH
     CHUNK = 4096  # elements of a plane that are summed before their sum joins the others
     GROUP = 32  # planes whose lanes are added together
+
+cdef extern from "means.h" nogil:
+    enum:
+        TOGETHER "CYPOOL_SIDE"
+    ctypedef struct careful "cypool_careful":
+        double hi[1]
+        double lo[1]
+        double errors[1]
+        double most[1]
+        long long any_of[1]
+        long long all_of[1]
+    vector chosen "cypool_chosen"(vector mask, vector a, vector b)
+    double mask_of "cypool_mask"(bint all)
+    vector smaller "cypool_smaller"(vector a, vector b)
+    vector finite_so_far "cypool_finite_so_far"(vector odd, vector total)
+    bint all_reach "cypool_all_reach"(vector low, vector odd, double least)
+    void largest_bits "cypool_largest_bits"(const int* x, Py_ssize_t n, int* most, unsigned int* most_unsigned)
+    void largest_bits_16 "cypool_largest_bits_16"(const short* x, Py_ssize_t n, int* most, unsigned int* most_unsigned)
+    bint store_16 "cypool_store_16"(unsigned short* y, vector a, int mantissa, int bias)
+    void begin_careful "cypool_begin_careful"(careful* s)
+    void add_careful "cypool_add_careful"(careful* s, const double* values)
 
 cdef extern from *:
     """
@@ -39,9 +61,12 @@ cdef extern from *:
 cdef enum:
     SPAN = 4096  # columns that a row of sums holds
     BLOCK = 512  # outputs of a row that are tested together, at most
-    ROOM = SPAN + 64  # for whole vectors
+    ROOM = SPAN + 128  # for whole vectors
+    TALL = 64  # rows of outputs that go together, at most
+    POINTERS = 512  # to the rows that these sum
+    FIRST_LEVEL = 4096  # sums that stay in the cache nearest to the processor
     TABLE = BLOCK + 16
-    TABLES = 4  # of divisors, which differ at the edges
+    TABLES = 16  # of divisors, which differ at the edges
     FOLDED = 64  # rows that a window has, to be listed
     LISTED = 1 << 18  # offsets of rows, at most
     SMALL = 4096  # elements of a plane whose largest magnitude is that of all its rows
@@ -64,8 +89,12 @@ cdef struct problem:
     const Py_ssize_t* offsets
     bint whole  # windows are planes
     bint small  # the largest magnitude is that of the plane
+    Py_ssize_t together  # rows of outputs that are summed in one go; 0 where rows are summed one or two at a time
+    Py_ssize_t margin  # sums before the first of a row
+    Py_ssize_t pitch  # from row to row of sums
     double limit  # times the largest magnitude: what a sum of terms of both signs has to reach
     double largest  # magnitude with which no sum overflows
+    bint paired  # sums have errors beside them
 
 # The rows of a plane that a row of outputs sums, and the numbers that go with them.
 cdef struct bundle:
@@ -104,6 +133,14 @@ cdef struct scratch:
     double hi[2][ROOM]  # of two rows of outputs
     double lo[2][ROOM]
     double total[TABLE]
+    double nothing[ROOM]  # a row of -0.0, of elements
+    const void* rows_of[POINTERS]
+    const double* divisors_of[TALL]
+    double mask[WIDTH]  # of the last vector of a row: what is in the plane
+    double pads[WIDTH]  # the rest of it
+    Py_ssize_t flat_block  # that these are of
+    Py_ssize_t left
+    Py_ssize_t right
     double columns[TABLE]  # that count, for each output of the block
     divisors tables[TABLES]
     int next_table
@@ -292,48 +329,62 @@ cdef void clear_sums(
         lo[j] = 0.0
 
 
-cdef void find_extremes(const element* x, Py_ssize_t size, extremes* found) noexcept nogil:
-    """Widen ``found`` by a contiguous row; by bits, as these loops make vectors."""
+cdef bint extremes_of_bits(const element* x, Py_ssize_t size, extremes* found) noexcept nogil:
+    """Widen ``found`` by a contiguous row; by bits, as these loops make vectors. Return whether all magnitudes are finite."""
     cdef const long long* longs = <const long long*>x
-    cdef const int* ints = <const int*>x
-    cdef const short* shorts = <const short*>x
     cdef long long most = 0, any_of = 0, all_of = -1
-    cdef int most_int = 0, any_int = 0, all_int = -1
-    cdef short most_short = 0, any_short = 0, all_short = -1
-    cdef double large
+    cdef int largest = -1 - 0x7fffffff
+    cdef unsigned int largest_unsigned = 0
+    cdef double large = 0.0
     cdef float large_float
+    cdef unsigned short large_short
     cdef Py_ssize_t j
+    if size == 0:
+        return True
     if element is double:
         for j in range(size):
             any_of |= longs[j]
             all_of &= longs[j]
             most = max(most, longs[j] & <long long>0x7fffffffffffffff)
         memcpy(&large, &most, sizeof(double))
+        found.negative = found.negative or any_of < 0
+        found.positive = found.positive or all_of >= 0
     elif element is float:
-        for j in range(size):
-            any_int |= ints[j]
-            all_int &= ints[j]
-            most_int = max(most_int, ints[j] & 0x7fffffff)
-        memcpy(&large_float, &most_int, sizeof(float))
-        large = large_float
-        any_of = any_int
-        all_of = all_int
+        largest_bits(<const int*>x, size, &largest, &largest_unsigned)
+        if largest >= 0:
+            found.positive = True
+            memcpy(&large_float, &largest, sizeof(float))
+            large = large_float
+        if largest_unsigned >> 31:
+            found.negative = True
+            largest_unsigned = largest_unsigned & 0x7fffffff
+            memcpy(&large_float, &largest_unsigned, sizeof(float))
+            large = large_float if large_float != large_float or large_float > large else large
     else:
-        for j in range(size):
-            any_short |= shorts[j]
-            all_short &= shorts[j]
-            most_short = max(most_short, <short>(shorts[j] & 0x7fff))
-        large = signed_value(<const element*>&most_short, 0)
-        any_of = any_short
-        all_of = all_short
-    found.negative = found.negative or any_of < 0
-    found.positive = found.positive or all_of >= 0
+        largest_bits_16(<const short*>x, size, &largest, &largest_unsigned)
+        if largest >= 0:
+            found.positive = True
+            large_short = <unsigned short>largest
+            large = signed_value(<const element*>&large_short, 0)
+        if largest_unsigned >> 15:
+            found.negative = True
+            large_short = largest_unsigned & 0x7fff
+            large = max(large, signed_value(<const element*>&large_short, 0)) if large == large else large
+            if signed_value(<const element*>&large_short, 0) != signed_value(<const element*>&large_short, 0):
+                large = NAN
     if not isfinite(large):
-        large = 0.0
+        return False
+    found.most = max(found.most, large)
+    return True
+
+
+cdef void find_extremes(const element* x, Py_ssize_t size, extremes* found) noexcept nogil:
+    """Widen ``found`` by a contiguous row."""
+    cdef Py_ssize_t j
+    if not extremes_of_bits(x, size, found):
         for j in range(size):
             if isfinite(signed_value(x, j)):
-                large = max(large, fabs(signed_value(x, j)))
-    found.most = max(found.most, large)
+                found.most = max(found.most, fabs(signed_value(x, j)))
 
 
 cdef extremes of_plane(const element* x, const problem* p, scratch* s) noexcept nogil:
@@ -457,29 +508,45 @@ cdef void fold_ways(
         fold(x, rows, common, <const Py_ssize_t*>NULL, <const Py_ssize_t*>NULL, size, False, s, at)
 
 
-cdef inline vector every(const double* x, int stride) noexcept nogil:
-    """Load a vector of every ``stride``-th number, 1 or 2."""
-    return load_double(x) if stride == 1 else every_other(x, 0)
+cdef inline vector tap(const double* x, int stride, Py_ssize_t at) noexcept nogil:
+    """Load a vector of every ``stride``-th number, 1 or 2, from place ``at`` on."""
+    return load_double(x + at) if stride == 1 else every_other(x + (at - at % 2), <int>(at % 2))
+
+
+cdef inline void store_means(element* y, vector mean, Py_ssize_t some) noexcept nogil:
+    """Store the first ``some`` of a vector of means."""
+    cdef double each[WIDTH]
+    cdef Py_ssize_t i
+    if element is float:
+        store_floats(<float*>y, mean, <int>some)
+        return
+    if element is double:
+        if some == WIDTH:
+            put(<double*>y, mean)
+            return
+    elif some == WIDTH and store_16(<unsigned short*>y, mean, 10 if element is float16 else 7, 15 if element is float16 else 127):
+        return
+    put(each, mean)
+    for i in range(some):
+        store_signed(y + i, each[i])
 
 
 cdef inline bint sum_columns(
-    const double* high, const double* low, Py_ssize_t count, Py_ssize_t taps, Py_ssize_t dilation, int stride, double least,
-    const double* divisor, scratch* s, element* y,
+    const double* high, const double* low, Py_ssize_t count, Py_ssize_t taps, Py_ssize_t dilation, int stride, Py_ssize_t shift,
+    double least, const double* divisor, double* totals, bint spill, element* y,
 ) noexcept nogil:
-    """Write the means of a row of outputs, and their sums to ``s.total``; whether all sums are at least as large as they have to be."""
+    """Write the means of a row of outputs, and, if asked for, their sums; return whether all sums are finite and as large as needed.
+    With ``spill`` the last vector may be written whole."""
     cdef Py_ssize_t o = 0, k
-    cdef vector hi, lo, total, mean, q, head, wrong = splat(0.0)
-    cdef vector below = splat(nextafter(least, -INFINITY)), above = splat(INFINITY), tiny = splat(5e-324)
-    cdef double each[WIDTH]
-    cdef double sum = 0.0
-    cdef int i, some
+    cdef vector hi, lo, total, mean, q, head, low_most = splat(INFINITY), odd = splat(0.0)
+    cdef vector tiny = splat(5e-324)
     while o < count:
-        hi = every(high + o * stride, stride)
-        lo = every(low + o * stride, stride) if element is double else splat(0.0)
+        hi = tap(high + o * stride, stride, shift)
+        lo = tap(low + o * stride, stride, shift) if element is double else splat(0.0)
         for k in range(1, taps):
             if element is double:
-                lo = lo + every(low + o * stride + k * dilation, stride)
-            add(every(high + o * stride + k * dilation, stride), &hi, &lo, y)
+                lo = lo + tap(low + o * stride, stride, shift + k * dilation)
+            add(tap(high + o * stride, stride, shift + k * dilation), &hi, &lo, y)
         head = load_double(divisor + o)
         if element is double:
             total = between(lo, -tiny, tiny, hi, hi + lo)
@@ -490,36 +557,29 @@ cdef inline bint sum_columns(
         else:
             total = hi
             mean = hi * head
-        put(s.total + o, total)
-        wrong = wrong + between(absolute(total), below, above, splat(0.0), splat(1.0))
-        some = <int>min(<Py_ssize_t>WIDTH, count - o)
-        if element is float:
-            store_floats(<float*>y + o, mean, some)
-        else:
-            put(each, mean)
-            for i in range(some):
-                store_signed(y + o + i, each[i])
+        if totals != NULL:
+            put(totals + o, total)
+        low_most = smaller(absolute(total), low_most)
+        odd = finite_so_far(odd, total)
+        store_means(y + o, mean, WIDTH if spill else min(<Py_ssize_t>WIDTH, count - o))
         o += WIDTH
-    put(each, wrong)
-    for i in range(WIDTH):
-        sum += each[i]
-    return sum == 0.0
+    return all_reach(low_most, odd, least)
 
 
 cdef bint sum_ways(
-    const double* high, const double* low, Py_ssize_t count, Py_ssize_t taps, Py_ssize_t dilation, int stride, double least,
-    const double* divisor, scratch* s, element* y,
+    const double* high, const double* low, Py_ssize_t count, Py_ssize_t taps, Py_ssize_t dilation, int stride, Py_ssize_t shift,
+    double least, const double* divisor, double* totals, bint spill, element* y,
 ) noexcept nogil:
     """``sum_columns``, with loops of their own for the common windows."""
     if stride == 1:
         if taps == 3 and dilation == 1:
-            return sum_columns(high, low, count, 3, 1, 1, least, divisor, s, y)
-        return sum_columns(high, low, count, taps, dilation, 1, least, divisor, s, y)
-    if taps == 3 and dilation == 1:
-        return sum_columns(high, low, count, 3, 1, 2, least, divisor, s, y)
-    if taps == 2 and dilation == 1:
-        return sum_columns(high, low, count, 2, 1, 2, least, divisor, s, y)
-    return sum_columns(high, low, count, taps, dilation, 2, least, divisor, s, y)
+            return sum_columns(high, low, count, 3, 1, 1, 0, least, divisor, totals, spill, y)
+        return sum_columns(high, low, count, taps, dilation, 1, 0, least, divisor, totals, spill, y)
+    if taps == 3 and dilation == 1 and shift == 1:
+        return sum_columns(high, low, count, 3, 1, 2, 1, least, divisor, totals, spill, y)
+    if taps == 2 and dilation == 1 and shift == 0:
+        return sum_columns(high, low, count, 2, 1, 2, 0, least, divisor, totals, spill, y)
+    return sum_columns(high, low, count, taps, dilation, 2, shift, least, divisor, totals, spill, y)
 
 
 cdef const double* divisors_of(
@@ -553,6 +613,85 @@ cdef const double* divisors_of(
     return made.each
 
 
+cdef void sum_side_by_side(
+    const element* x, const problem* p, const bundle* rows, const Py_ssize_t* columns, int lanes, element* y, Py_ssize_t origin
+) noexcept nogil:
+    """The means of some windows of a row that lie inside the plane along it, as ``exact_mean`` has them."""
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef Py_ssize_t step = p.strides[p.ndim - 1], k
+    cdef const element* starts[TOGETHER]
+    cdef double values[TOGETHER]
+    cdef double count = rows.inner * last.taps, outer, mean
+    cdef bint both, right
+    cdef careful all_sums
+    cdef careful* sums = &all_sums
+    cdef walk w
+    cdef int a, i
+    w.ndim = p.ndim - 1
+    w.offset = 0
+    for a in range(w.ndim):
+        w.spans[a] = rows.spans[a]
+        w.steps[a] = p.axes[a].dilation * p.strides[a] if w.spans[a].taps > 1 else 0
+        w.offset += w.spans[a].position * p.strides[a]
+        w.at[a] = 0
+    for i in range(TOGETHER):
+        starts[i] = x + start_of(last, columns[min(i, lanes - 1)]) * step
+    begin_careful(sums)
+    step = last.dilation * step if last.taps > 1 else 0
+    while True:
+        for k in range(last.taps):
+            for i in range(TOGETHER):
+                values[i] = signed_value(starts[i], w.offset + k * step)
+            add_careful(sums, values)
+        if not next_element(&w):
+            break
+    for i in range(lanes):
+        outer = rows.outer * padded_taps(last, columns[i])
+        both = sums.any_of[i] < 0 and sums.all_of[i] >= 0
+        if both:
+            right = fabs(sums.hi[i] + sums.lo[i]) >= count * count * count * sums.most[i] * 1.1102230246251565e-16  # 2^-53
+        else:
+            right = count <= 33554432.0  # 2^25
+        if sums.most[i] == 0.0:
+            mean = 0.0 if sums.all_of[i] >= 0 or (p.padding and outer > count) else -0.0
+        elif sums.most[i] < p.largest and (right or sums.errors[i] == 0.0):
+            if element is double:
+                mean = quotient(sums.hi[i], sums.lo[i], outer if p.padding else count)
+            else:
+                mean = (sums.hi[i] + sums.lo[i] if sums.lo[i] != 0.0 else sums.hi[i]) * (1.0 / (outer if p.padding else count))
+        else:
+            mean = exact_mean(x, p, rows, columns[i])
+        store_signed(y + (columns[i] - origin), mean)
+
+
+cdef void sum_again(
+    const element* x, const problem* p, Py_ssize_t row, double least, Py_ssize_t first, Py_ssize_t count, scratch* s, element* y
+) noexcept nogil:
+    """Sum those of a block of outputs again whose sums, in ``s.total``, may be wrong."""
+    cdef const axis* last = &p.axes[p.ndim - 1]
+    cdef Py_ssize_t columns[TOGETHER]
+    cdef Py_ssize_t o, start, reach = reach_of(last, 1)
+    cdef int waiting = 0
+    cdef bundle rows
+    set_rows(&rows, p, row)
+    for o in range(count):
+        if least <= fabs(s.total[o]) < INFINITY:
+            continue
+        start = start_of(last, first + o)
+        if element is not double and not isfinite(s.total[o]) and not rows.empty:
+            store_signed(y + o, s.total[o])  # of finite elements no sum overflows
+        elif isfinite(s.total[o]) and not rows.empty and start >= 0 and start <= last.size - reach:
+            columns[waiting] = first + o
+            waiting += 1
+            if waiting == TOGETHER:
+                sum_side_by_side(x, p, &rows, columns, waiting, y, first)
+                waiting = 0
+        else:
+            store_signed(y + o, exact_mean(x, p, &rows, first + o))
+    if waiting:
+        sum_side_by_side(x, p, &rows, columns, waiting, y, first)
+
+
 cdef void finish(
     const element* x, const problem* p, Py_ssize_t row, double inner, double outer, extremes found, Py_ssize_t first, Py_ssize_t count,
     int which, scratch* s, element* y
@@ -565,7 +704,6 @@ cdef void finish(
     cdef const double* high = s.hi[which]
     cdef const double* low = s.lo[which]
     cdef double hi, lo, least = p.limit * found.most if found.negative and found.positive else -1.0
-    cdef bundle rows
     cdef pair sum
     if found.most >= p.largest:
         least = NAN
@@ -574,7 +712,7 @@ cdef void finish(
         for k in range(2 * WIDTH):
             s.hi[which][size + k] = 1e200
             s.lo[which][size + k] = 0.0
-        if sum_ways(high, low, count, taps, dilation, <int>stride, least, divisor, s, y):
+        if sum_ways(high, low, count, taps, dilation, <int>stride, 0, least, divisor, s.total, False, y):
             return
     else:
         for o in range(count):
@@ -593,10 +731,7 @@ cdef void finish(
                 store_signed(y + o, quotient(hi, lo, divisor[o]) if s.total[o] != 0.0 else s.total[o] / divisor[o])
             else:
                 store_signed(y + o, hi * divisor[o])
-    set_rows(&rows, p, row)
-    for o in range(count):
-        if not least <= fabs(s.total[o]) < INFINITY:
-            store_signed(y + o, exact_mean(x, p, &rows, first + o))
+    sum_again(x, p, row, least, first, count, s, y)
 
 
 cdef void any_row(
@@ -659,6 +794,9 @@ cdef void plain_rows(
         clear_sums(p, entry[which].inner, entry[which].outer, start, 0, left, s.hi[which], s.lo[which])
         clear_sums(p, entry[which].inner, entry[which].outer, start, right, size, s.hi[which], s.lo[which])
         finish(x, p, row + which, entry[which].inner, entry[which].outer, found[which], first, count, which, s, y + which * p.columns)
+
+
+include "windows_mean.pxi"
 
 
 # --- windows that are planes -------------------------------------------------------------------------------------------------------------
@@ -851,11 +989,11 @@ cdef void some_rows(
 ) noexcept nogil:
     """Do the units of work from ``unit`` to ``last``: rows of outputs, the next block of columns, the next plane."""
     cdef const element* plane
-    cdef Py_ssize_t row, block, n, first, count, o
+    cdef Py_ssize_t row, block, n, first, count, o, done
     cdef element* out
     cdef bundle rows
     cdef bint two
-    s.block = -1
+    s.block = s.flat_block = -1
     s.next_table = 0
     s.plane.start = NULL
     for o in range(FOLDED):
@@ -869,6 +1007,11 @@ cdef void some_rows(
         first = block * (p.block or BLOCK)
         count = min(p.block or BLOCK, p.columns - first)
         two = False
+        if p.together:
+            done = many_rows(x, p, unit, last, s, y)
+            if done:
+                unit += done
+                continue
         if p.entries != NULL:
             two = p.entries[row].common > 0 and unit + 1 < last
             plain_rows(plane, p, row, two, first, count, s, out + first)
@@ -966,6 +1109,7 @@ cdef void plan(problem* p, const axis* axes, int ndim, bint padding, double unit
     p.axes = axes
     p.ndim = ndim
     p.padding = padding
+    p.paired = paired
     p.rows = 1
     for a in range(ndim - 1):
         p.rows *= axes[a].count
@@ -1036,6 +1180,7 @@ def window_mean(
     parts = min(<Py_ssize_t>threads, units)
     s = <scratch*>malloc(parts * sizeof(scratch))
     p.entries = NULL
+    p.together = 0
     listed = rows_in_window(&p)
     if not p.whole and p.block and p.strides[ndim - 1] == 1 and listed <= FOLDED and <double>p.rows * listed <= LISTED:
         entries = <row_entry*>malloc(p.rows * sizeof(row_entry))
@@ -1047,6 +1192,7 @@ def window_mean(
             list_all(&p, entries, offsets)
             p.entries = entries
             p.offsets = offsets
+            plan_together(&p)
     if s == NULL:
         free(entries)
         free(offsets)
