@@ -16,8 +16,8 @@ check: .venv/check.stamp  ## build cypool and hold it, and every other runtime t
 test: .venv/test.stamp test-debug  ## all tests
 	$(BIN)/pytest -n 2 --dist worksteal
 
-test-all-cases: .venv/test.stamp  ## the matrix of all cases, of which test has the core
-	CYPOOL_ALL_CASES=1 $(BIN)/pytest -n 2 --dist worksteal spec_tests/test_matrix.py
+test-all-cases: .venv/test.stamp  ## what test does with the core of the cases, with all of them
+	CYPOOL_ALL_CASES=1 $(BIN)/pytest -n 2 --dist worksteal spec_tests/test_matrix.py spec_tests/test_cases_rulings.py
 
 test-debug: .venv/test.stamp  ## the matrix on kernels built with bounds checks and traps for undefined behaviour
 	CYPOOL_DEBUG=1 $(BIN)/python setup.py --quiet build --build-base build/debug --build-lib build/debug/lib

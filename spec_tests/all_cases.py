@@ -1,6 +1,7 @@
 """All generated cases, made once for the test modules that look at them together."""
 
 import functools
+import os
 from collections import defaultdict
 
 from cypool import spec
@@ -21,6 +22,12 @@ def every():
 @functools.cache
 def valid():
     return tuple(case for case in every() if case.fault is None)
+
+
+@functools.cache
+def core():
+    """The valid cases that are run by default; all of them with CYPOOL_ALL_CASES=1."""
+    return tuple(case for case in valid() if case.core or os.environ.get("CYPOOL_ALL_CASES"))
 
 
 @functools.cache
