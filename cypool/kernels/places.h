@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "places_vectors.h"
+
 /* Loops go by chunks, so that none has a remainder; rows of scratch memory have room for whole ones. */
 #define CYPOOL_PLACES_CHUNK 16
 
@@ -28,6 +30,17 @@ typedef struct {
     );
     void (*finish)(
         const void* all, ptrdiff_t pitch, ptrdiff_t count, ptrdiff_t room, long long base, void* y, long long* restrict indices
+    );
+    void (*limits)(
+        void* limits, ptrdiff_t count, ptrdiff_t size, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t first, ptrdiff_t dilation
+    );
+    void (*flat)(
+        const void* ordinals, ptrdiff_t total, ptrdiff_t count, int exact, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t first,
+        ptrdiff_t dilation, const void* limits, void* most, void* places
+    );
+    void (*settle)(
+        const void* rows, ptrdiff_t pitch, ptrdiff_t tap, ptrdiff_t taps, ptrdiff_t count, ptrdiff_t gap, int some_empty,
+        long long base, ptrdiff_t room, void* y, long long* indices
     );
 } cypool_places;
 

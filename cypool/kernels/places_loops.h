@@ -41,6 +41,10 @@ static void NAME(ordinals)(const void* x, ptrdiff_t n, ptrdiff_t stride, const v
     WIDE* y = ordinals;
     if (stride != 1)
         for (ptrdiff_t i = 0; i < n; i++) y[i] = NAME(ordinal)(bits[i * stride]);
+#if CYPOOL_MAXIMA > 1
+    else if (sizeof(BITS) == 4 && bits + n + CYPOOL_PLACES_CHUNK <= (const BITS*)end)
+        cypool_ordinals_of_floats((const int32_t*)bits, (n + CYPOOL_PLACES_CHUNK - 1) / CYPOOL_PLACES_CHUNK * CYPOOL_PLACES_CHUNK, ordinals);
+#endif
     else if (bits + n + CYPOOL_PLACES_CHUNK <= (const BITS*)end)
         for (ptrdiff_t i = 0; i < n; i += CYPOOL_PLACES_CHUNK) EACH y[i + k] = NAME(ordinal)(bits[i + k]);
     else
@@ -144,8 +148,138 @@ static void NAME(finish)(
     }
 }
 
+/* --- flat: rows of ordinals one after the other, each ``count`` strides long ------------------------------------------------------------ */
+
+/* The largest ordinal that each tap may have: any inside its row of ``size`` elements, none elsewhere. A period of the rows and a chunk more,
+ * for each tap. */
+static void NAME(limits)(
+    void* limits, ptrdiff_t count, ptrdiff_t size, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t first, ptrdiff_t dilation
+) {
+    WIDE* limit = limits;
+    for (ptrdiff_t t = 0; t < taps; t++)
+        for (ptrdiff_t i = 0; i < count + CYPOOL_PLACES_CHUNK; i++) {
+            ptrdiff_t at = i % count * stride + first + t * dilation;
+            *limit++ = at >= 0 && at < size ? ~NOTHING : NOTHING;
+        }
+}
+
+CYPOOL_ALWAYS void NAME(flat_windows)(
+    const WIDE* restrict x, ptrdiff_t total, ptrdiff_t count, int exact, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t first, ptrdiff_t dilation,
+    const WIDE* restrict limits, WIDE* restrict most, WIDE* restrict places
+) {
+    ptrdiff_t phase = 0, period = count + CYPOOL_PLACES_CHUNK, step = CYPOOL_PLACES_CHUNK % count;
+    for (ptrdiff_t i = 0; i < total; i += CYPOOL_PLACES_CHUNK) {
+        const WIDE *tap = x + i * stride + first, *limit = limits + phase;
+        WIDE place = (WIDE)(i * stride + first);
+        EACH {
+            WIDE a = NOTHING, best = 0;
+            for (ptrdiff_t t = 0; t < taps; t++) {
+                WIDE b = tap[k * stride + t * dilation];
+                if (!exact || first + t * dilation < 0 || first + t * dilation >= stride) {
+                    WIDE most_here = limit[t * period + k];
+                    b = b < most_here ? b : most_here;
+                }
+                if (t == 0) a = b, best = place + (WIDE)(k * stride);
+                else {
+                    best = b > a + (a == -1) ? place + (WIDE)(k * stride + t * dilation) : best;
+                    a = a > b ? a : b;
+                }
+            }
+            most[i + k] = a;
+            places[i + k] = best;
+        }
+        phase += step;
+        if (phase >= count) phase -= count;
+    }
+}
+
+/* The largest ordinal of each window of ``total`` / ``count`` rows and its place, counted from the first row's first ordinal. Whether rows are
+ * ``exact``ly as long as all their strides decides which taps are held to their limits. Up to a chunk more is written. */
+static void NAME(flat)(
+    const void* ordinals, ptrdiff_t total, ptrdiff_t count, int exact, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t first, ptrdiff_t dilation,
+    const void* limits, void* most, void* places
+) {
+#if CYPOOL_MAXIMA > 1
+    ptrdiff_t period = count + CYPOOL_PLACES_CHUNK;
+    if (sizeof(WIDE) == 4 && stride <= 2) {
+        if (exact && stride == 2 && taps == 3 && first == -1 && dilation == 1)
+            cypool_ordinals_flat(ordinals, total, count, 1, 2, 3, -1, 1, limits, period, most, places);
+        else if (exact && stride == 2 && taps == 2 && first == 0 && dilation == 1)
+            cypool_ordinals_flat(ordinals, total, count, 1, 2, 2, 0, 1, limits, period, most, places);
+        else if (stride == 2 && dilation == 1)
+            cypool_ordinals_flat(ordinals, total, count, 0, 2, taps, first, 1, limits, period, most, places);
+        else if (stride == 2)
+            cypool_ordinals_flat(ordinals, total, count, 0, 2, taps, first, dilation, limits, period, most, places);
+        else if (taps == 3)
+            cypool_ordinals_flat(ordinals, total, count, 0, 1, 3, first, dilation, limits, period, most, places);
+        else
+            cypool_ordinals_flat(ordinals, total, count, 0, 1, taps, first, dilation, limits, period, most, places);
+        return;
+    }
+#endif
+    if (exact && stride == 2 && taps == 3 && first == -1 && dilation == 1)
+        NAME(flat_windows)(ordinals, total, count, 1, 2, 3, -1, 1, limits, most, places);
+    else if (exact && stride == 2 && taps == 2 && first == 0 && dilation == 1)
+        NAME(flat_windows)(ordinals, total, count, 1, 2, 2, 0, 1, limits, most, places);
+    else
+        NAME(flat_windows)(ordinals, total, count, 0, stride, taps, first, dilation, limits, most, places);
+}
+
+#define HALF (CYPOOL_PLACES_CHUNK / 2)
+
+CYPOOL_ALWAYS void NAME(settle_row)(
+    const WIDE* restrict most, const WIDE* restrict places, ptrdiff_t tap, ptrdiff_t taps, ptrdiff_t count, WIDE gap, long long base,
+    BITS* restrict y, long long* restrict indices
+) {
+    for (ptrdiff_t i = 0; i < count; i += HALF)
+        for (ptrdiff_t k = 0; k < HALF; k++) {
+            WIDE a = most[i + k], best = places[i + k];
+            for (ptrdiff_t t = 1; t < taps; t++) {
+                WIDE b = most[t * tap + i + k], place = places[t * tap + i + k] - (WIDE)t * gap;
+                best = b > a + (a == -1) ? place : best;
+                a = a > b ? a : b;
+            }
+            y[i + k] = NAME(element)(a);
+            indices[i + k] = (base + best) | -(long long)(a == NOTHING);
+        }
+}
+
+/* Elements and indices of a row of windows: the maximum over ``taps`` rows of maxima ``tap`` apart, whose places stand ``pitch`` after them.
+ * Those of each row are ``gap`` too large beside those of the row before. ``some_empty`` is whether a window may have no element in a row.
+ * ``room`` is how many may be written. */
+static void NAME(settle)(
+    const void* rows, ptrdiff_t pitch, ptrdiff_t tap, ptrdiff_t taps, ptrdiff_t count, ptrdiff_t gap, int some_empty, long long base,
+    ptrdiff_t room, void* y, long long* indices
+) {
+    const WIDE *most = rows, *places = most + pitch;
+    BITS *elements = y, some[HALF];
+    long long some_indices[HALF];
+    ptrdiff_t n = (count + HALF - 1) / HALF * HALF <= room ? count : count / HALF * HALF;
+    if (taps == 0) {
+        for (ptrdiff_t i = 0; i < count; i++) elements[i] = NAME(element)(NOTHING), indices[i] = -1;
+        return;
+    }
+#if CYPOOL_MAXIMA > 1
+    if (sizeof(BITS) == 4 && !some_empty && (count >= CYPOOL_ORDINALS || CYPOOL_ORDINALS <= room)) {
+        const int32_t *these = rows, *their_places = these + pitch;
+        if (taps == 3 && gap == 0) cypool_ordinals_settle(these, their_places, tap, 3, count, 0, base, y, indices);
+        else if (taps == 2 && gap == 0) cypool_ordinals_settle(these, their_places, tap, 2, count, 0, base, y, indices);
+        else cypool_ordinals_settle(these, their_places, tap, taps, count, gap, base, y, indices);
+        return;
+    }
+#endif
+    if (taps == 3) NAME(settle_row)(most, places, tap, 3, n, (WIDE)gap, base, elements, indices);
+    else if (taps == 2) NAME(settle_row)(most, places, tap, 2, n, (WIDE)gap, base, elements, indices);
+    else NAME(settle_row)(most, places, tap, taps, n, (WIDE)gap, base, elements, indices);
+    if (n < count) {
+        NAME(settle_row)(most + n, places + n, tap, taps, HALF, (WIDE)gap, base, some, some_indices);
+        memcpy(elements + n, some, (count - n) * sizeof(BITS));
+        memcpy(indices + n, some_indices, (count - n) * sizeof(long long));
+    }
+}
+
 static const cypool_places NAME(table) = {
-    sizeof(BITS), sizeof(WIDE), NAME(ordinals), NAME(nothing), NAME(across), NAME(onto), NAME(finish),
+    sizeof(BITS), sizeof(WIDE), NAME(ordinals), NAME(nothing), NAME(across), NAME(onto), NAME(finish), NAME(limits), NAME(flat), NAME(settle),
 };
 
 #undef NAME
@@ -153,6 +287,7 @@ static const cypool_places NAME(table) = {
 #undef WIDE
 #undef NOTHING
 #undef SHIFT
+#undef HALF
 #undef EACH
 #undef CYPOOL_TYPE
 #undef CYPOOL_BITS

@@ -7,6 +7,10 @@ cdef enum:
     SEGMENT = 1 << 12  # positions of a row at most that go through scratch memory together
     PLACES = 1 << 13  # windows of the rows that are kept
     SLOTS = 1 << 9  # rows that are kept at most
+    FLAT_ORDINALS = 1 << 13  # of rows that go together as one
+    FLAT_TAPS = 8  # of windows along them
+    LIMITS = 1 << 15  # of their taps
+    SPACED = 8  # positions between such windows
 
 cdef struct places_plan:
     Py_ssize_t items
@@ -144,11 +148,178 @@ cdef bint choose_places(const pooling* of, int threads, places_plan* how) noexce
     return True
 
 
+# --- flat: many rows, and small planes together, as if they were one row -----------------------------------------------------------------
+
+cdef struct flat_plan:
+    Py_ssize_t items
+    Py_ssize_t planes  # of an item
+    Py_ssize_t together  # rows of windows of an item, of each of its planes
+    Py_ssize_t blocks  # of such rows, in a plane
+    Py_ssize_t high  # rows of windows in a plane
+    Py_ssize_t count  # strides that a row of ordinals is long; as many maxima are kept of it, or fewer count
+    Py_ssize_t guard  # ordinals before the first
+    Py_ssize_t kept  # from the maxima of all rows to their places
+    Py_ssize_t scratch  # bytes for a thread
+    bint exact  # whether rows have no more elements than that, and no fewer
+    bint some_empty  # whether a window may have no element in a row
+    bint dense  # whether the rows of a plane are one stretch of memory
+    char* limits
+    span* table  # the taps of each row of windows, or NULL
+
+
+cdef bint choose_flat(const pooling* of, int threads, flat_plan* how) noexcept nogil:
+    """Return whether rows and windows are of the kind that goes this way."""
+    cdef Py_ssize_t last = of.ndim - 1, planes = of.images * of.channels, last_tap, span_rows = 1, stride_down = 1, size_down = 1, pitch
+    cdef const axis* a = &of.axes[last]
+    cdef const axis* down_axis = NULL
+    last_tap = a.first + reach(a) - 1
+    if (
+        of.ndim > 2 or of.plane == 0 or a.stride > SPACED or a.taps > FLAT_TAPS or -a.first > GUARD or last_tap > GUARD
+        or a.size > FLAT_ORDINALS or of.steps[last] != 1
+    ):
+        return False
+    how.high = 1
+    how.dense = of.strides[last] == 1
+    if last > 0:
+        down_axis = &of.axes[0]
+        if of.steps[0] != a.size or down_axis.stride > reach(down_axis) or reach(down_axis) > SEGMENT:
+            return False
+        how.high = down_axis.count
+        stride_down = down_axis.stride
+        size_down = down_axis.size
+        span_rows = min(reach(down_axis), size_down)
+        how.dense = how.dense and of.strides[0] == a.size
+    how.count = max(a.count, (a.size + a.stride - 1) // a.stride)
+    pitch = how.count * a.stride
+    if pitch * span_rows > FLAT_ORDINALS or a.taps * (how.count + PLACES_CHUNK) > LIMITS:
+        return False
+    how.exact = pitch == a.size
+    how.dense = how.dense and how.exact
+    # a window's taps are never further apart than it and the end of its row
+    how.some_empty = a.first + reach(a) - 1 < 0 or start_of(a, a.count - 1) >= a.size or (a.taps > 1 and a.dilation > 1)
+    how.planes = 1
+    how.together = min((FLAT_ORDINALS // pitch - span_rows) // stride_down + 1, how.high)
+    if how.together == how.high:
+        how.planes = max(1, min(FLAT_ORDINALS // (pitch * size_down), planes))
+    if threads > 1:
+        if how.planes > 1:
+            how.planes = max(1, min(how.planes, planes // (4 * threads)))
+        else:
+            how.together = max(1, min(how.together, planes * how.high // (4 * threads)))
+    how.blocks = (how.high + how.together - 1) // how.together
+    how.items = (planes + how.planes - 1) // how.planes * how.blocks
+    span_rows = min(size_down, (how.together - 1) * stride_down + span_rows) * how.planes
+    how.kept = span_rows * how.count + PLACES_CHUNK
+    how.guard = max(0, -a.first)
+    how.scratch = lines(
+        (how.guard + span_rows * pitch + max(0, last_tap) + (2 + a.stride) * PLACES_CHUNK + 2 * how.kept + PLACES_CHUNK) * of.places.wide
+    )
+    return True
+
+
+cdef void flat_item(
+    const pooling* of, const flat_plan* how, Py_ssize_t item, char* scratch, char* y, long long* indices
+) noexcept nogil:
+    """Rows of windows of a plane, or all of some planes."""
+    cdef Py_ssize_t last = of.ndim - 1, wide = of.places.wide, size = of.places.itemsize, k, row, j
+    cdef const axis* a = &of.axes[last]
+    cdef Py_ssize_t plane = item // how.blocks * how.planes, planes = min(how.planes, of.images * of.channels - plane)
+    cdef Py_ssize_t first = item % how.blocks * how.together, rows = min(how.together, how.high - first)
+    cdef Py_ssize_t low = 0, until = 1, pitch = how.count * a.stride, distance = 0, apart_down = 1
+    cdef Py_ssize_t out, room, start, gap = pitch - a.size  # ordinals of a row that are no elements
+    cdef char* ordinals = scratch + how.guard * wide
+    cdef char* kept
+    cdef const char* x
+    cdef span some
+    if last > 0:
+        distance = of.strides[0]
+        low = min(max(0, start_of(&of.axes[0], first)), of.axes[0].size)
+        until = max(low, min(of.axes[0].size, start_of(&of.axes[0], first + rows - 1) + reach(&of.axes[0])))
+    kept = ordinals + ((until - low) * planes * pitch + max(0, a.first + reach(a) - 1) + (2 + a.stride) * PLACES_CHUNK) * wide
+    k = 0
+    while k < planes:
+        x = plane_at(of, plane + k) + low * distance * size
+        if how.dense:  # as many planes as one stretch of memory holds
+            j = k + 1
+            while j < planes and plane_at(of, plane + j) == x + (j - k) * (until - low) * pitch * size:
+                j += 1
+            of.places.ordinals(x, (j - k) * (until - low) * pitch, 1, of.end, ordinals + k * (until - low) * pitch * wide)
+            k = j
+        else:
+            for row in range(until - low):
+                of.places.ordinals(
+                    x + row * distance * size, a.size, of.strides[last], of.end, ordinals + (k * (until - low) + row) * pitch * wide
+                )
+            k += 1
+    of.places.flat(
+        ordinals, planes * (until - low) * how.count, how.count, how.exact, a.stride, a.taps, a.first, a.dilation, how.limits,
+        kept, kept + how.kept * wide
+    )
+    out = (plane * how.high + first) * a.count
+    room = planes * rows * a.count
+    y += out * size
+    indices += out
+    some.position = low
+    some.taps = 1
+    if last > 0:
+        apart_down = min(of.axes[0].dilation, of.axes[0].size)
+    for k in range(planes):
+        for row in range(rows):
+            if how.table != NULL:
+                some = how.table[first + row]
+            elif last > 0:
+                some = inside(&of.axes[0], first + row)
+            j = some.position - low  # the row of the plane that its first tap is in, and its ordinals are counted from
+            start = (k * (until - low) + j) * how.count
+            of.places.settle(
+                kept + start * wide, how.kept, apart_down * how.count, some.taps, a.count, apart_down * gap, how.some_empty,
+                <long long>(plane + k) * of.plane + some.position * a.size - start * a.stride, room, y, indices
+            )
+            room -= a.count
+            y += a.count * size
+            indices += a.count
+
+
+cdef int flat_indexed(const pooling* of, flat_plan* how, char* y, long long* indices, int threads) except -1 nogil:
+    """All windows of all planes."""
+    cdef const axis* a = &of.axes[of.ndim - 1]
+    cdef Py_ssize_t item, k, limits = lines(a.taps * (how.count + PLACES_CHUNK) * of.places.wide), tables = 0
+    cdef char* memory
+    cdef char* room
+    threads = <int>max(1, min(<Py_ssize_t>threads, how.items))
+    if of.ndim > 1 and how.high <= TABLE:
+        tables = how.high * <Py_ssize_t>sizeof(span)
+    memory = <char*>malloc(threads * how.scratch + limits + tables + 64)
+    if memory == NULL:
+        with gil:
+            raise MemoryError("no room for the kernel's scratch memory")
+    room = <char*>lines(<Py_ssize_t>memory)
+    how.limits = room + threads * how.scratch
+    how.table = NULL
+    if tables > 0:
+        how.table = <span*>(room + threads * how.scratch + limits)
+        for k in range(how.high):
+            how.table[k] = inside(&of.axes[0], k)
+    of.places.limits(how.limits, how.count, a.size, a.stride, a.taps, a.first, a.dilation)
+    if threads == 1:  # without OpenMP, whose preparations cost more than a small call
+        for item in range(how.items):
+            flat_item(of, how, item, room, y, indices)
+    else:
+        for item in prange(how.items, num_threads=threads, schedule="static"):
+            flat_item(of, how, item, room + threadid() * how.scratch, y, indices)
+    free(memory)
+    return 0
+
+
 cdef bint indexed(const pooling* of, char* y, long long* indices, int threads) except -1 nogil:
     """All windows of all planes, unless they are too large; return whether they were not."""
     cdef places_plan how
+    cdef flat_plan flat
     cdef Py_ssize_t item
     cdef char* room
+    if choose_flat(of, threads, &flat):
+        flat_indexed(of, &flat, y, indices, threads)
+        return True
     if not choose_places(of, threads, &how):
         return False
     threads = <int>max(1, min(<Py_ssize_t>threads, how.items))
