@@ -27,47 +27,50 @@ def work(call: Signature) -> Work:
 
 
 def global_lp_pool(call: Signature) -> Work:
-    """The window is the plane."""
+    """Return the work for windows that are whole planes."""
     return Work("lp", (float(call.attributes["p"]),))
 
 
 def max_roi_pool(call: Signature) -> Work:
-    """The windows are the bins of each region of interest, a row of the second array."""
+    """Return the work for the bins of each region of interest, a row of the second array."""
     return Work("box_max", (call.attributes["spatial_scale"], call.attributes["pooled_shape"]))
 
 
 def global_max_pool(call: Signature) -> Work:
-    """The window is the plane."""
+    """Return the work for windows that are whole planes."""
     return Work("window_max", (_planes(call), False))
 
 
 def max_pool(call: Signature) -> Work:
-    """The windows are those that the attributes make. Only Indices depend on the storage order."""
+    """Return the work for the windows that the attributes make. Only Indices depend on storage_order."""
     return Work("window_max", (call.axes, bool(call.attributes.get("storage_order", 0))))
 
 
 def global_average_pool(call: Signature) -> Work:
-    """The window is the plane."""
+    """Return the work for windows that are whole planes."""
     return Work("window_mean", (_planes(call), False))
 
 
 def average_pool(call: Signature) -> Work:
-    """The windows are those that the attributes make. Version 1 has no word for counting the padding, and does not."""
+    """Return the work for the windows that the attributes make. Version 1 does not count the padding."""
     return Work("window_mean", (call.axes, bool(call.attributes.get("count_include_pad", 0))))
 
 
 def lp_pool(call: Signature) -> Work:
-    """The windows are those that the attributes make."""
+    """Return the work for the windows that the attributes make."""
     return Work("window_lp", (call.axes, float(call.attributes["p"])))
 
 
 def max_unpool(call: Signature) -> Work:
-    """Indices say where elements go; the windows say no more than how large the output is."""
+    """Return the work of placing elements by Indices; windows only tell the size of the output."""
     return Work("scatter", ())
 
 
 def roi_align(call: Signature) -> Work:
-    """The windows are the bins of each region, a row of the second array; version 10 has no shift by half a pixel."""
+    """Return the work for the bins of each region, a row of the second array.
+
+    Version 10 has no shift by half a pixel.
+    """
     given = call.attributes
     half_pixel = given.get("coordinate_transformation_mode", "output_half_pixel") == "half_pixel"
     bins = given["output_height"], given["output_width"]
@@ -75,7 +78,7 @@ def roi_align(call: Signature) -> Work:
 
 
 def _planes(call: Signature) -> tuple[Axis, ...]:
-    """One window that has all of a plane; a plane without axes is a row of one element."""
+    """Return one window that holds all of a plane; a plane without axes is a row of one element."""
     (form, *_) = call.inputs
     assert form is not None
     return tuple(whole(size) for size in form[1][2:]) or (whole(1),)

@@ -39,7 +39,7 @@ def info() -> dict[str, Any]:
 
 
 def _cpu() -> str:
-    """The processor's name where the system tells it, its architecture elsewhere."""
+    """Return the processor's name where the system tells it, its architecture elsewhere."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

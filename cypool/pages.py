@@ -27,7 +27,7 @@ _CODE = {"type", "shape", "allowed"}
 
 
 def page(operator: Operator) -> str:
-    """The Markdown page of an operator: versions newest first, rulings, worked examples."""
+    """Return the Markdown page of an operator: versions newest first, rulings, worked examples."""
     newest = operator.versions[-1]
     rows = [(v.name, opsets(v), "; ".join(", ".join(f"`{name}`" for name in c.allowed) for c in v.types)) for v in operator.versions[::-1]]
     parts = [
@@ -116,7 +116,7 @@ def _example(version: Version, example: Example) -> Iterator[str]:
 
 
 def _input(version: Version, operand: Operand, shape: tuple[int, ...], data: tuple[float, ...]) -> oracle.Array:
-    """An input as floats, or as the first type that it may have where floats are none."""
+    """Return an input as floats, or as the first type that it may have where floats are none."""
     allowed = version.constraint(operand.type).allowed
     return np.array(data, DTYPES["float" if "float" in allowed else allowed[0]]).reshape(shape)
 

@@ -160,7 +160,7 @@ def type_name(dtype: np.dtype[Any]) -> str:
 
 
 def _array(op: str, opset: int | None, place: int, value: Any) -> Array:
-    """An array on the memory of ``value``, never a copy."""
+    """Return an array on the memory of ``value``, never a copy."""
     try:
         array = view(value)
     except TypeError as error:
@@ -208,7 +208,7 @@ def _check_types(version: Version, inputs: Sequence[Array | None]) -> dict[str, 
 
 
 def _output_type(version: Version, operand: Operand, bound: Mapping[str, np.dtype[Any]]) -> np.dtype[Any]:
-    """The type of an output: that of the inputs of its constraint, or the only one that the constraint allows."""
+    """Return the type of an output: that of the inputs of its constraint, or the only one that the constraint allows."""
     if operand.type in bound:
         return bound[operand.type]
     (only,) = version.constraint(operand.type).allowed
@@ -232,7 +232,7 @@ def _outputs_wanted(version: Version, wanted: int | None) -> int:
 
 
 def _stated(version: Version, inputs: Sequence[Array | None]) -> int:
-    """The place of the input whose values are a shape, -1 where there is none."""
+    """Return the place of the input whose values are a shape, -1 where there is none."""
     for place, (operand, array) in enumerate(zip(version.inputs, inputs, strict=True)):
         if array is not None and operand.holds.startswith("shape "):
             return place
@@ -240,7 +240,7 @@ def _stated(version: Version, inputs: Sequence[Array | None]) -> int:
 
 
 def _shape_in(version: Version, array: Array | None) -> tuple[int, ...]:
-    """The values of an input that is a shape; of one that is too long, enough to tell so."""
+    """Return the values of an input that is a shape; of one that is too long, enough to tell so."""
     assert array is not None
     return tuple(array[: MOST_AXES + 1].tolist()) if array.ndim == 1 else ()
 
@@ -279,7 +279,7 @@ def _is_of_another_version(version: Version, name: str) -> bool:
 
 
 def _attribute(version: Version, attribute: Attribute, value: Any, spatial: int | None) -> AttributeValue:
-    """The value as ONNX would store it."""
+    """Return the value as ONNX would store it."""
 
     def refuse(kind: type[SpecValueError] | type[SpecTypeError]) -> NoReturn:
         raise kind(f"{version.name}: {attribute.name} is {value!r}, expected {expected(attribute, spatial)}")
@@ -298,7 +298,7 @@ def _attribute(version: Version, attribute: Attribute, value: Any, spatial: int 
 
 
 def _int(value: Any) -> int:
-    """An INT: a real integer that fits 64 bits."""
+    """Return an INT: a real integer that fits 64 bits."""
     if isinstance(value, bool | np.bool_) or is_masked(value):
         raise TypeError
     result = operator.index(value)
@@ -308,7 +308,7 @@ def _int(value: Any) -> int:
 
 
 def _float(value: Any) -> float:
-    """A FLOAT: float32 before anything else, as ONNX stores it."""
+    """Return a FLOAT: float32 before anything else, as ONNX stores it."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, float | int | np.floating | np.integer):
         raise TypeError
     try:
@@ -319,7 +319,7 @@ def _float(value: Any) -> float:
 
 
 def _string(value: Any) -> str:
-    """A STRING: text, or the bytes that ONNX stores it as."""
+    """Return a STRING: text, or the bytes that ONNX stores it as."""
     if isinstance(value, bytes):
         return value.decode("utf-8")
     if not isinstance(value, str):

@@ -47,7 +47,7 @@ class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
                 raise SpecTypeError(f"{self.version.name}: attribute {proto.name} is of type {came}, expected {attribute.type}")
 
     def run(self, *args: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
-        """The outputs; SpecError where the inputs do not fit the version. Not ``_run``, whose callers hide what was raised."""
+        """Return the outputs; SpecError where the inputs do not fit the version. Not ``_run``, whose callers hide what was raised."""
         attributes = {
             proto.name: (linked_attributes or {})[proto.ref_attr_name] if proto.ref_attr_name else onnx.helper.get_attribute_value(proto)
             for proto in self.onnx_node.attribute

@@ -44,7 +44,7 @@ class Listed:
 
 
 def lists_of(names: Sequence[str], header: Header, update: bool) -> dict[str, Listed]:
-    """The list of each runtime that has one. ``names`` are of files, or ``shipped``; a file goes before what is shipped.
+    """Return the list of each runtime that has one. ``names`` are of files, or ``shipped``; a file goes before what is shipped.
 
     UsageError for a file that is no list, or whose runtime is not in this run.
     """
@@ -66,7 +66,7 @@ def lists_of(names: Sequence[str], header: Header, update: bool) -> dict[str, Li
 
 
 def _owned(listed: Listed, header: Header) -> dict[str, Listed]:
-    """The list for each runtime that it names, as one asks for it or as it calls itself."""
+    """Return the list for each runtime that it names, as one asks for it or as it calls itself."""
     runtime = listed.expectations.runtime
     return {name: listed for name, description in header.runtimes.items() if runtime in (name, description.name)}
 
@@ -89,7 +89,7 @@ def _from_file(path: Path, header: Header, update: bool) -> Listed:
 
 @functools.cache
 def every_id() -> frozenset[str]:
-    """The ids of all cases that there are, at every opset and in every variant."""
+    """Return the ids of all cases that there are, at every opset and in every variant."""
     return frozenset(instances.ids(cases.generate(), every_opset=True, variants=tuple(VARIANTS)))
 
 
@@ -104,7 +104,7 @@ def held(lists: Mapping[str, Listed], header: Header, results: Sequence[Result],
 def update(
     lists: Mapping[str, Listed], header: Header, results: Sequence[Result], against: Against
 ) -> tuple[dict[str, Listed], RenderableType]:
-    """The lists, brought up to date in their files, and what changed in them."""
+    """Return the lists, brought up to date in their files, and what changed in them."""
     from cypool.conformance.expectations.update import update
 
     updated = {}

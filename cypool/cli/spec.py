@@ -88,7 +88,7 @@ def _output(rows: Iterable[Sequence[str]], drawn: Callable[[], RenderableType]) 
 
 
 def _groups(rows: Iterable[Sequence[str]]) -> RenderableType:
-    """Each thing as a heading with its fields below."""
+    """Return each thing as a heading with its fields below."""
     parts: list[RenderableType] = []
     for thing, group in itertools.groupby(rows, key=itemgetter(0)):
         grid = Table.grid(padding=(0, 2, 0, 0))
@@ -100,7 +100,7 @@ def _groups(rows: Iterable[Sequence[str]]) -> RenderableType:
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:
-    """A column a cell; a thing is named in its first row alone."""
+    """Return a column a cell; a thing is named in its first row alone."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for title in titles:
         table.add_column(title, overflow="fold")

@@ -30,7 +30,7 @@ LABELS = 28  # what the two columns of row labels take, with their padding
 
 
 def render(header: Header, results: Sequence[Result], console: Console) -> RenderableType:
-    """The matrix with its legend, then what each runtime did, grouped."""
+    """Return the matrix with its legend, then what each runtime did, grouped."""
     names = list(header.runtimes)
     abreast = max(1, (console.width - LABELS) // (NARROWEST + 2))
     parts: list[RenderableType] = [
@@ -43,7 +43,7 @@ def render(header: Header, results: Sequence[Result], console: Console) -> Rende
 
 
 def _matrix(header: Header, results: Sequence[Result], names: Sequence[str], width: int) -> Table:
-    """The matrix of these runtimes, as many as fit side by side."""
+    """Return the matrix of these runtimes, as many as fit side by side."""
     matrix = summary.matrix(header, results)
     room = max(NARROWEST, (width - LABELS) // len(names) - 2)
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_footer=True, footer_style="")
@@ -63,7 +63,7 @@ def _matrix(header: Header, results: Sequence[Result], names: Sequence[str], wid
 
 
 def _cell(counts: Counter[str], room: int) -> Text:
-    """The counts in words, broken only between verdicts."""
+    """Return the counts in words, broken only between verdicts."""
     text = Text()
     column = 0
     for verdict in compare.VERDICTS:
@@ -110,7 +110,7 @@ def _findings(header: Header, found: Iterable[tuple[str, Finding]]) -> Table:
 
 
 def _examples(finding: Finding) -> list[str]:
-    """The lines about the most telling case and the smallest; what both say is said once."""
+    """Return the lines about the most telling case and the smallest; what both say is said once."""
     lines: list[str] = []
     for example in finding.examples:
         lines.append(f"the smallest: {example.case}" if lines else example.case)

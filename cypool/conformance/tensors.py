@@ -44,7 +44,7 @@ class Tensor:
 
     @classmethod
     def of(cls, name: str, array: np.ndarray[Any, Any]) -> Tensor:
-        """The tensor that holds ``array``; TypeError where its elements are of no type above."""
+        """Return the tensor that holds ``array``; TypeError where its elements are of no type above."""
         if array.dtype not in TYPES:
             raise TypeError(f"{name} holds {array.dtype}, which is none of {', '.join(DTYPES)}")
         return cls(name, TYPES[array.dtype], array.shape, np.ascontiguousarray(array).tobytes())
@@ -55,12 +55,12 @@ class Tensor:
         return np.frombuffer(self.data, DTYPES[self.type]).reshape(self.shape).copy()
 
     def to_json(self) -> dict[str, Any]:
-        """The form of the worker protocol: bytes as base64."""
+        """Return the form of the worker protocol: bytes as base64."""
         return {"name": self.name, "type": self.type, "shape": list(self.shape), "data": base64.b64encode(self.data).decode("ascii")}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Tensor:
-        """The inverse of ``to_json``; ValueError where the bytes do not fill the shape."""
+        """Return the inverse of ``to_json``; ValueError where the bytes do not fill the shape."""
         tensor = cls(
             str(record["name"]), str(record["type"]), tuple(map(int, record["shape"])), base64.b64decode(record["data"], validate=True)
         )

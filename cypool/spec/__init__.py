@@ -20,7 +20,7 @@ _DATA = Path(__file__).with_name("data")
 
 @functools.cache
 def operators() -> tuple[str, ...]:
-    """The names of all operators; FileNotFoundError where the package came without its data.
+    """Return the names of all operators; FileNotFoundError where the package came without its data.
 
     >>> {"GlobalLpPool", "MaxRoiPool"} <= set(operators())
     True
@@ -32,7 +32,7 @@ def operators() -> tuple[str, ...]:
 
 
 def operator(name: str) -> Operator:
-    """An operator with all its versions; SpecValueError lists the operators there are."""
+    """Return an operator with all its versions; SpecValueError lists the operators there are."""
     if name not in operators():
         raise SpecValueError(f"unknown operator {name!r}; there are {', '.join(operators())}")
     return _read(name)
@@ -50,13 +50,13 @@ def _read(name: str) -> Operator:
 
 
 def versions() -> Iterator[Version]:
-    """Every version of every operator, by operator, oldest first."""
+    """Yield every version of every operator, by operator, oldest first."""
     for name in operators():
         yield from operator(name).versions
 
 
 def version(name: str) -> Version:
-    """The version of that name; SpecValueError lists the versions there are.
+    """Return the version of that name; SpecValueError lists the versions there are.
 
     >>> version("GlobalLpPool-2").until_version
     21
@@ -70,7 +70,7 @@ def version(name: str) -> Version:
 
 
 def resolve(op: str, opset: int | None = None, domain: str = "ai.onnx") -> Version:
-    """The version of an operator that is in force at an opset; None, or an opset newer than all that is known, means the newest.
+    """Return the version of an operator that is in force at an opset; None, or an opset newer than all that is known, means the newest.
 
     ``""`` and ``"ai.onnx"`` are the same domain. SpecValueError for an unknown operator or domain and an opset before the first version,
     SpecTypeError for an opset that is no int.

@@ -55,7 +55,7 @@ def differences(old: Version, new: Version) -> tuple[Difference, ...]:
 
 
 def opsets(version: Version) -> str:
-    """The opsets that a version is in force at, in words.
+    """Return the opsets that a version is in force at, in words.
 
     >>> from cypool import spec
     >>> [opsets(version) for version in spec.operator("GlobalLpPool").versions]
@@ -68,7 +68,7 @@ def opsets(version: Version) -> str:
 
 
 def value_in_words(value: AttributeValue) -> str:
-    """An attribute's value: a list in brackets."""
+    """Return an attribute's value: a list in brackets."""
     return "[" + ", ".join(map(str, value)) + "]" if isinstance(value, tuple) else str(value)
 
 
@@ -87,7 +87,7 @@ def _operator(version: Version) -> Iterator[tuple[str, str]]:
 
 
 def _windows(windows: Windows) -> Iterator[str]:
-    """The attributes that make windows, by their part in it."""
+    """Yield the attributes that make windows, by their part in it."""
     if windows.inverse:
         yield "undone: the output is what they lie in"
     for field in dataclasses.fields(windows):

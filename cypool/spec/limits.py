@@ -63,7 +63,7 @@ def allows(attribute: Attribute, value: AttributeValue, spatial: int | None = No
 
 
 def _allows(attribute: Attribute, part: float | str) -> bool:
-    """The same for one element. NaN keeps no limit."""
+    """Tell whether one element is within the limits; NaN is within none."""
     if isinstance(part, str) != (attribute.type == "STRING"):
         return False
     if attribute.one_of and part not in attribute.one_of:

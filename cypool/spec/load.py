@@ -12,7 +12,7 @@ from cypool.spec.strict import Table
 
 
 def load(text: str, file: str) -> Operator:
-    """The operator that a data file describes; SpecValueError, naming file and place, where it breaks a rule of the format."""
+    """Return the operator that a data file describes; SpecValueError, naming file and place, where it breaks a rule of the format."""
     with Table.parse(text, file) as root:
         name = root.take("op", str)
         domain = root.take("domain", str)
@@ -36,7 +36,7 @@ def load(text: str, file: str) -> Operator:
 
 
 def _versions(root: Table, op: str, domain: str) -> list[Version]:
-    """Every version by itself, oldest first: without examples and rulings, and without an end."""
+    """Return every version by itself, oldest first: without examples and rulings, and without an end."""
     found: list[Version] = []
     fields: deltas.Fields = {}
     for entry in root.tables("version", label="since"):
@@ -52,7 +52,7 @@ def _versions(root: Table, op: str, domain: str) -> list[Version]:
 
 
 def _version(op: str, domain: str, since: int, fields: Table) -> Version:
-    """A version of the fields that it has, written out whole."""
+    """Return a version of the fields that it has, written out whole."""
     with fields:
         return Version(
             op=op,
@@ -76,7 +76,7 @@ def _version(op: str, domain: str, since: int, fields: Table) -> Version:
 
 
 def _typed(example: Example, version: Version) -> Example:
-    """The example with its attribute values as this version types them (3 is 3.0 where p is a FLOAT)."""
+    """Return the example with its attribute values as this version types them (3 is 3.0 where p is a FLOAT)."""
 
     def typed(name: str, value: AttributeValue) -> AttributeValue:
         attribute = version.attribute(name)

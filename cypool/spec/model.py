@@ -167,7 +167,7 @@ class Version:
         return f"{self.op}-{self.since_version}"
 
     def attribute(self, name: str) -> Attribute | None:
-        """The attribute of that name, or None."""
+        """Return the attribute of that name, or None."""
         return next((a for a in self.attributes if a.name == name), None)
 
     @property
@@ -181,18 +181,18 @@ class Version:
         return sum(not operand.optional for operand in self.outputs)
 
     def input(self, name: str) -> Operand | None:
-        """The input of that name, or None."""
+        """Return the input of that name, or None."""
         return next((operand for operand in self.inputs if operand.name == name), None)
 
     def constraint(self, name: str) -> TypeConstraint:
-        """The type constraint of that name; KeyError where the version has none."""
+        """Return the type constraint of that name; KeyError where the version has none."""
         for constraint in self.types:
             if constraint.name == name:
                 return constraint
         raise KeyError(name)
 
     def ruling(self, id: str) -> Ruling | None:
-        """The ruling of that id if it holds for this version, or None."""
+        """Return the ruling of that id if it holds for this version, or None."""
         return next((r for r in self.rulings if r.id == id), None)
 
 

@@ -35,13 +35,13 @@ Spanned: TypeAlias = tuple[Example, tuple[int, ...]]
 
 
 def attributes(table: Table, key: str) -> tuple[Attribute, ...]:
-    """The attributes under a key, in order."""
+    """Return the attributes under a key, in order."""
     with table.table(key) as entries:
         return tuple(_attribute(name, entries.table(name)) for name in entries)
 
 
 def operands(table: Table, key: str) -> tuple[Operand, ...]:
-    """The inputs or outputs under a key, in order."""
+    """Return the inputs or outputs under a key, in order."""
     with table.table(key) as entries:
         found = tuple(_operand(name, entries.table(name)) for name in entries)
     if not found:
@@ -50,7 +50,7 @@ def operands(table: Table, key: str) -> tuple[Operand, ...]:
 
 
 def constraints(table: Table, key: str) -> tuple[TypeConstraint, ...]:
-    """The type constraints under a key."""
+    """Return the type constraints under a key."""
     with table.table(key) as entries:
         return tuple(_constraint(name, entries.table(name)) for name in entries)
 
@@ -61,7 +61,7 @@ def _constraint(name: str, table: Table) -> TypeConstraint:
 
 
 def windows(table: Table, key: str) -> Windows | None:
-    """The attributes that make windows, if the version has such."""
+    """Return the attributes that make windows, if the version has such."""
     if key not in table:
         return None
     with table.table(key) as entry:
@@ -77,7 +77,7 @@ def windows(table: Table, key: str) -> Windows | None:
 
 
 def element_types(table: Table, key: str) -> tuple[str, ...]:
-    """A list of element types, each once."""
+    """Return a list of element types, each once."""
     names = table.list_of(key, str)
     for name in names:
         if name not in ELEMENTS:
@@ -88,7 +88,7 @@ def element_types(table: Table, key: str) -> tuple[str, ...]:
 
 
 def gaps(table: Table, key: str) -> tuple[InferenceGap, ...]:
-    """The places where ONNX's shape inference says less, listed under a key."""
+    """Return the places where ONNX's shape inference says less, listed under a key."""
     found = []
     for entry in table.tables(key):
         with entry:
@@ -124,7 +124,7 @@ def example(table: Table, since_versions: Sequence[int]) -> Spanned:
 
 
 def conform(value: Any, attribute_type: str) -> AttributeValue | None:
-    """The value as that attribute type has it (a list as a tuple, an integer as a float where one is asked), or None where it is none."""
+    """Return the value as that attribute type has it (a list as a tuple, an integer as a float where one is asked), or None where it is none."""
     kind = ATTRIBUTE_TYPES[attribute_type]
     elements: list[Any] = list(value) if is_list(attribute_type) and isinstance(value, list | tuple) else [value]
     if kind is float:
@@ -172,7 +172,7 @@ def _attribute(name: str, table: Table) -> Attribute:
 
 
 def _length(table: Table) -> int | str | None:
-    """A number, or ``D`` or ``2 D``."""
+    """Return a number, or ``D`` or ``2 D``."""
     if "length" not in table:
         return None
     length: int | str = table.take_any("length")
@@ -182,7 +182,7 @@ def _length(table: Table) -> int | str | None:
 
 
 def _one_of(table: Table, kind: str) -> tuple[int, ...] | tuple[str, ...]:
-    """The values there are, each of the attribute's type."""
+    """Return the values there are, each of the attribute's type."""
     if "one_of" not in table:
         return ()
     if kind == "STRING":
@@ -218,7 +218,7 @@ def _operand(name: str, table: Table) -> Operand:
 
 
 def _columns(table: Table) -> tuple[tuple[str, str], ...]:
-    """The columns of a table, by name: what each may hold."""
+    """Return the columns of a table, by name: what each may hold."""
     if "columns" not in table:
         return ()
     with table.table("columns") as entries:
@@ -230,7 +230,7 @@ def _columns(table: Table) -> tuple[tuple[str, str], ...]:
 
 
 def _id(table: Table, key: str) -> str:
-    """A short lower-case name, fit for a report's column or a file's name."""
+    """Return a short lower-case name, fit for a report's column or a file's name."""
     name = table.take(key, str)
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         table.refuse(f"expected lower-case words joined by hyphens, got {name!r}", key)
@@ -258,7 +258,7 @@ def _refused(table: Table) -> tuple[tuple[str, str], ...]:
 
 
 def _one_or_more(table: Table, key: str) -> tuple[str, ...]:
-    """A text, or a list of texts."""
+    """Return a text, or a list of texts."""
     came = table.take_any(key)
     if isinstance(came, str):
         return (came,)
@@ -271,7 +271,7 @@ def _rule(table: Table, key: str) -> str:
 
 
 def _parsed(table: Table, key: str, rule: str) -> str:
-    """The shape rule, if it is one."""
+    """Return the shape rule, if it is one."""
     try:
         shapes.parse(rule)
     except SpecValueError as error:

@@ -71,7 +71,7 @@ def parse(rule: str) -> Rule:
 
 @functools.cache
 def _terms(rule: str, many: int) -> tuple[Term, ...]:
-    """The rule's terms with the star written out that many times, its dimensions named ``D*1``, ``D*2``."""
+    """Return the rule's terms with the star written out that many times, its dimensions named ``D*1``, ``D*2``."""
     fixed, star, _ = parse(rule)
     if star is None:
         return fixed
@@ -162,7 +162,7 @@ def infer(
 
 
 def _output(version: Version, output: Operand, bound: Bound, attributes: Mapping[str, AttributeValue]) -> Shape:
-    """The shape of an output by its rule."""
+    """Return the shape of an output by its rule."""
     fixed, star, _ = parse(output.shape)
     if star is None or star.what != WINDOWS:
         return tuple(_size(term, bound.sizes, attributes) for term in _terms(output.shape, bound.spatial or 0))
@@ -180,7 +180,7 @@ def _output(version: Version, output: Operand, bound: Bound, attributes: Mapping
 def _stated(
     version: Version, operand: Operand, output: Operand, bound: Bound, attributes: Mapping[str, AttributeValue], sizes: Sequence[int]
 ) -> Shape:
-    """The shape of an output that the elements of an input state. They have to agree with what the rule fixes."""
+    """Return the shape of an output that the elements of an input state. They have to agree with what the rule fixes."""
     fixed = [_size(term, bound.sizes, attributes) for term in parse(output.shape).fixed]
     many = len(fixed) + (bound.spatial or 0)
     fits = len(sizes) == many and all(size >= 0 for size in sizes)
@@ -220,7 +220,7 @@ def fits(rule: str, shape: Sequence[int]) -> bool:
 
 
 def written(rule: str) -> str:
-    """A rule as people write a shape.
+    """Return a rule as people write a shape.
 
     >>> written("N C D*")
     '(N, C, D1, ..., Dn)'

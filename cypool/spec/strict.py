@@ -31,7 +31,7 @@ class Table:
 
     @classmethod
     def parse(cls, text: str, file: str) -> Table:
-        """The root table of a TOML text."""
+        """Return the root table of a TOML text."""
         try:
             return cls(tomllib.loads(text), file)
         except tomllib.TOMLDecodeError as error:
@@ -51,7 +51,7 @@ class Table:
         return key in self._entries
 
     def __iter__(self) -> Iterator[str]:
-        """The keys not taken yet, in the file's order; taking one on the way is allowed."""
+        """Return the keys not taken yet, in the file's order; taking one on the way is allowed."""
         return iter(list(self._entries))
 
     def refuse(self, message: str, key: str = "") -> NoReturn:
@@ -60,7 +60,7 @@ class Table:
         raise SpecValueError(": ".join(part for part in (self._file, path, message) if part))
 
     def take(self, key: str, kind: type[T], default: T = _REQUIRED) -> T:
-        """The key's value, which must be of exactly this type (True is no int, 2 no float)."""
+        """Return the key's value, which must be of exactly this type (True is no int, 2 no float)."""
         if key not in self._entries:
             if default is _REQUIRED:
                 self.refuse(f"{key!r} is missing")
@@ -73,18 +73,18 @@ class Table:
         return value
 
     def maybe(self, key: str, kind: type[T]) -> T | None:
-        """The key's value as ``take`` gives it, or None where the key is absent."""
+        """Return the key's value as ``take`` gives it, or None where the key is absent."""
         return self.take(key, kind) if key in self._entries else None
 
     def choice(self, key: str, options: Collection[str]) -> str:
-        """The key's value, which must be one of the options."""
+        """Return the key's value, which must be one of the options."""
         value = self.take(key, str)
         if value not in options:
             self.refuse(f"expected one of {', '.join(options)}, got {value!r}", key)
         return value
 
     def sizes(self, key: str) -> tuple[int, ...]:
-        """A list of sizes, each 0 or more."""
+        """Return a list of sizes, each 0 or more."""
         values = self.list_of(key, int)
         if any(value < 0 for value in values):
             self.refuse(f"expected sizes of 0 or more, got {list(values)}", key)
@@ -107,7 +107,7 @@ class Table:
         return self._entries.pop(key)
 
     def number(self, key: str) -> float | None:
-        """An integer or a float, or None where the key is absent."""
+        """Return an integer or a float, or None where the key is absent."""
         if key not in self._entries:
             return None
         value = self._entries.pop(key)
@@ -116,7 +116,7 @@ class Table:
         return float(value)
 
     def numbers(self, key: str) -> tuple[float, ...]:
-        """A list of integers and floats."""
+        """Return a list of integers and floats."""
         values = self.take(key, list)
         for value in values:
             if type(value) not in (int, float):
@@ -124,7 +124,7 @@ class Table:
         return tuple(map(float, values))
 
     def list_of(self, key: str, kind: type[T], default: tuple[T, ...] = _REQUIRED) -> tuple[T, ...]:
-        """A list whose elements are all of exactly this type."""
+        """Return a list whose elements are all of exactly this type."""
         if key not in self._entries and default is not _REQUIRED:
             return default
         values = self.take(key, list)
@@ -134,11 +134,11 @@ class Table:
         return tuple(values)
 
     def table(self, key: str) -> Table:
-        """The table under a key."""
+        """Return the table under a key."""
         return Table(self.take(key, dict), self._file, self._below(key))
 
     def tables(self, key: str, label: str | None = None) -> list[Table]:
-        """The tables in a list, [] where it is absent; ``label`` is the key whose value tells them apart in messages."""
+        """Return the tables in a list, [] where it is absent; ``label`` is the key whose value tells them apart in messages."""
         entries = self.list_of(key, dict, ())
         names = [entry.get(label, index) if label else index for index, entry in enumerate(entries)]
         return [Table(entry, self._file, f"{self._below(key)}[{name}]") for name, entry in zip(names, entries, strict=True)]

@@ -61,7 +61,7 @@ def counts(version: Version, sizes: Sequence[int | str | None], attributes: Mapp
 
 
 def _maker(version: Version, many: int, attributes: Mapping[str, Any]) -> Callable[[int, int], Axis]:
-    """The function that makes the record of an axis from its place and size."""
+    """Return the function that makes the record of an axis from its place and size."""
     rule = version.windows
     assert rule is not None
     kernel = _kernel(version, attributes)
@@ -151,6 +151,6 @@ def _kernel(version: Version, attributes: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _list(attributes: Mapping[str, Any], name: str | None, each: int, many: int) -> Sequence[int]:
-    """The values of an attribute, or that many of one where the version has no such attribute."""
+    """Return the values of an attribute, or that many of one where the version has no such attribute."""
     found: Sequence[int] | None = attributes.get(name) if name else None
     return (each,) * many if found is None else found

@@ -42,7 +42,7 @@ class Isolated:
         self.description = self._start()
 
     def twin(self) -> Isolated:
-        """The same runtime in another process."""
+        """Return the same runtime in another process."""
         return Isolated(self.name, self._seconds, self.command)
 
     def _start(self) -> Description:

@@ -49,14 +49,14 @@ class Outcome:
     stderr: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The worker's answer, without the id."""
+        """Return the worker's answer, without the id."""
         if self.status == "ok":
             return {"status": "ok", "outputs": [tensor.to_json() for tensor in self.outputs]}
         return {"status": self.status, "phase": self.phase, "message": self.message}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Outcome:
-        """The inverse of ``to_json``; ProtocolError where the record is none."""
+        """Return the inverse of ``to_json``; ProtocolError where the record is none."""
         try:
             status = record["status"]
             if status == "ok":
@@ -70,12 +70,12 @@ class Outcome:
 
 
 def encode(record: Mapping[str, Any]) -> bytes:
-    """The line that carries ``record``."""
+    """Return the line that carries ``record``."""
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
 def decode(line: bytes) -> dict[str, Any]:
-    """The record that a line carries; ProtocolError where it carries none.
+    """Return the record that a line carries; ProtocolError where it carries none.
 
     >>> decode(b'{"cmd":"stop"}')
     {'cmd': 'stop'}
@@ -92,7 +92,7 @@ def decode(line: bytes) -> dict[str, Any]:
 def run_request(
     id: str, model: bytes, inputs: Iterable[Tensor], outputs: Iterable[str], options: Mapping[str, bool] | None = None
 ) -> bytes:
-    """The line that asks for one case: load these bytes, run them on these inputs, hand back the outputs of these names.
+    """Return the line that asks for one case: load these bytes, run them on these inputs, hand back the outputs of these names.
 
     ``options`` are of those that the worker says it heeds; ``{"optimize": False}`` asks for the graph as it is.
     """

@@ -51,7 +51,7 @@ class Carrier:
         )
 
     def model(self, tensors: Sequence[Tensor]) -> bytes:
-        """A model that gives each input, such as ``a``, back as an output, ``a_out``."""
+        """Return a model that gives each input, such as ``a``, back as an output, ``a_out``."""
         nodes = [self.node(tensor.name, f"{tensor.name}_out") for tensor in tensors]
         return _model(nodes, tensors, [Tensor(f"{tensor.name}_out", tensor.type, tensor.shape, b"") for tensor in tensors], self.opset)
 
@@ -86,7 +86,7 @@ class Smoke:
         self.came = False
 
     def checks(self) -> Iterator[Check]:
-        """Each check, as it is done."""
+        """Yield each check, as it is done."""
         named = all((self.runtime.description.name, self.runtime.description.version))
         yield Check("it says its name and its version", OK if named else WRONG, "" if named else str(self.runtime.description))
         for type in (*FLOATS, *INTEGERS, "bool"):

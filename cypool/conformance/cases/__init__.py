@@ -53,13 +53,13 @@ class Questions(Protocol):
         """State which labels may not go together."""
 
     def attributes(self, version: Version, choice: Choice) -> dict[str, AttributeValue]:
-        """The attributes that the node has; of a choice with the labels of ``PLAIN`` alone, too."""
+        """Return the attributes that the node has; of a choice with the labels of ``PLAIN`` alone, too."""
 
     def inputs(self, choice: Choice, attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
-        """The inputs, None for an optional one that is left out."""
+        """Return the inputs, None for an optional one that is left out."""
 
     def rulings(self, version: Version, choice: Choice, arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
-        """The silences that the case turns on."""
+        """Return the silences that the case turns on."""
 
 
 def generate(ops: Iterable[str] | None = None, wanted: Callable[[str], bool] = lambda head: True) -> Iterator[Case]:
@@ -82,12 +82,12 @@ def generate(ops: Iterable[str] | None = None, wanted: Callable[[str], bool] = l
 
 
 def types_of(version: Version) -> tuple[str, ...]:
-    """The element types that a version's cases are about: those that its first input may have."""
+    """Return the element types that a version's cases are about: those that its first input may have."""
     return version.types[0].allowed
 
 
 def valid(version: Version, types: Collection[str] | None = None) -> Iterator[Case]:
-    """The valid cases of a version, or those of some types."""
+    """Yield the valid cases of a version, or those of some types."""
     if types is None or types:
         module = _module(version.op)
         factors, groups, constraints = varied(version)
@@ -106,7 +106,7 @@ def varied(version: Version) -> tuple[Factors, list[tuple[str, ...]], list[Const
 
 
 def _present(factors: Factors, groups: Iterable[G]) -> list[G]:
-    """The groups all of whose factors a version has."""
+    """Return the groups all of whose factors a version has."""
     return [group for group in groups if factors.keys() >= set(group)]
 
 
@@ -174,13 +174,13 @@ def _rulings(version: Version, touched: Iterable[str]) -> tuple[str, ...]:
 
 
 def alternatives(version: Version, rulings: Iterable[str]) -> tuple[str, ...]:
-    """The other readings of these rulings that the oracle can compute."""
+    """Return the other readings of these rulings that the oracle can compute."""
     computable = oracle.computable(version)
     return tuple(reading for ruling in rulings for reading in computable.get(ruling, ()))
 
 
 def invalid(version: Version, type: str) -> Iterator[Case]:
-    """The invalid cases of a version and type: a plain valid one with one fault in it.
+    """Yield the invalid cases of a version and type: a plain valid one with one fault in it.
 
     Where the operator's module says so, a fault is made in the cell of float and in one other, and not in every cell; but every cell has
     one for each ruling.
@@ -211,7 +211,7 @@ def invalid(version: Version, type: str) -> Iterator[Case]:
 
 
 def _plain_call(version: Version, type: str, more: Mapping[str, str]) -> Call:
-    """A valid call, with these labels beside those that the operator's module calls plain."""
+    """Return a valid call, with these labels beside those that the operator's module calls plain."""
     module = _module(version.op)
     choice = {**module.PLAIN, **more, "type": type}
     given = module.attributes(version, choice)
@@ -222,7 +222,7 @@ def _plain_call(version: Version, type: str, more: Mapping[str, str]) -> Call:
 
 
 def _asked(version: Version, choice: Choice) -> tuple[str, ...]:
-    """The outputs that a choice asks for: its label of that factor, which is their names with a hyphen between; else none in particular."""
+    """Return the outputs that a choice asks for: its label of that factor, which is their names with a hyphen between; else none in particular."""
     return tuple(choice["outputs"].split("-")) if "outputs" in choice else ()
 
 

@@ -18,7 +18,7 @@ More = Mapping[str, tuple[AttributeValue, ...]]
 
 
 def labelled(version: Version, more: More, apart: Iterable[str] = ()) -> dict[str, dict[str, AttributeValue | None]]:
-    """The labels and values of each attribute of a version, but for those that are varied ``apart``.
+    """Return the labels and values of each attribute of a version, but for those that are varied ``apart``.
 
     >>> from cypool import spec
     >>> labelled(spec.version("GlobalLpPool-2"), {"p": (3, 0.5)})
@@ -32,7 +32,7 @@ def labelled(version: Version, more: More, apart: Iterable[str] = ()) -> dict[st
 def chosen(
     version: Version, labels: Mapping[str, Mapping[str, AttributeValue | None]], choice: Mapping[str, str]
 ) -> dict[str, AttributeValue]:
-    """The attributes that a choice of labels writes down; where it has no label for one, the attribute is there if it must be."""
+    """Return the attributes that a choice of labels writes down; where it has no label for one, the attribute is there if it must be."""
     given: dict[str, AttributeValue] = {}
     for attribute in version.attributes:
         of_attribute = labels.get(attribute.name, {})
@@ -62,7 +62,7 @@ def regimes(attribute: Attribute, more: Iterable[AttributeValue] = ()) -> dict[s
 
 
 def some(attribute: Attribute, spatial: int | None = None) -> AttributeValue:
-    """A legal value: the default, where there is one; of a list that is as long as the rank says, for that many dimensions."""
+    """Return a legal value: the default, where there is one; of a list that is as long as the rank says, for that many dimensions."""
     default = limits.default(attribute, spatial)
     if default is not None:
         return default
@@ -83,7 +83,7 @@ def _short(part: float | str) -> str:
 
 
 def _edges(attribute: Attribute) -> list[AttributeValue]:
-    """The least that is legal and, where it is, infinity."""
+    """Return the least that is legal and, where it is, infinity."""
     if attribute.one_of:
         return []
     least: list[float] = []

@@ -104,14 +104,14 @@ def _half_way(draws: Draws, image: Image) -> Iterator[Box]:
 
 
 def arithmetic(dtype: np.dtype[Any]) -> type[Any]:
-    """The type that coordinates of a type are computed in."""
+    """Return the type that coordinates of a type are computed in."""
     t: type[Any] = wide(np.zeros(0, dtype)).dtype.type
     return t
 
 
 @functools.cache
 def parting_extents(size: int, count: int, dtype: np.dtype[Any]) -> list[int]:
-    """The extents, from a start at 0, whose bins end elsewhere in exact arithmetic, within an image of that size."""
+    """Return the extents, from a start at 0, whose bins end elsewhere in exact arithmetic, within an image of that size."""
     t = arithmetic(dtype)
 
     def ends(extent: int, reading: str | None) -> list[int]:

@@ -130,7 +130,7 @@ class Case:
         return {} if self.answer is None else {name: self.answer(name) for name in self.alternatives}
 
     def at(self, id: str, opset: int, variant: str, answer: Callable[[str | None], tuple[Tensor, ...]] | None) -> Case:
-        """The same case in another model; ``dataclasses.replace`` would read, and so make, what is to be made later."""
+        """Return the same case in another model; ``dataclasses.replace`` would read, and so make, what is to be made later."""
         other = copy.copy(self)
         other.__dict__.update(id=id, opset=opset, variant=variant, answer=answer)
         return other

@@ -37,7 +37,7 @@ def pairs(factors: Factors) -> list[tuple[str, ...]]:
 def cover(
     factors: Factors, groups: Sequence[Sequence[str]], constraints: Sequence[Constraint] = (), sparing: Container[str] = ()
 ) -> list[Choice]:
-    """Choices, one label an factor, in which the factors of each group meet in all combinations that the constraints let any choice have.
+    """Choices, one label a factor, in which the factors of each group meet in all combinations that the constraints let any choice have.
 
     Where several labels would do, the one used least is taken, but one of those in ``sparing`` only for want of any other.
 
@@ -55,11 +55,11 @@ def cover(
 
     @functools.cache
     def permitted(constraint: Constraint, factor: str, others: Meeting) -> frozenset[str]:
-        """The labels of an factor that a constraint lets go with those of all its other factors."""
+        """Return the labels of a factor that a constraint lets go with those of all its other factors."""
         return frozenset(label for label in factors[factor] if allowed({**dict(others), factor: label}, [constraint]))
 
     def complete(choice: Choice) -> Choice | None:
-        """The choice with all factors, each with the most preferred label that leads anywhere; None where the constraints allow none."""
+        """Return the choice with all factors, each with the most preferred label that leads anywhere; None where the constraints allow none."""
         factor = next((factor for factor in order if factor not in choice), None)
         if factor is None:
             return choice
@@ -117,7 +117,7 @@ class _Open:
 
 
 def _without_one(meeting: Meeting) -> Iterator[tuple[str, Meeting, str]]:
-    """Each factor of a meeting, the meeting without it, and its label."""
+    """Yield each factor of a meeting, the meeting without it, and its label."""
     for i, (factor, label) in enumerate(meeting):
         yield factor, meeting[:i] + meeting[i + 1 :], label
 

@@ -55,7 +55,7 @@ class Fault(NamedTuple):
 
 
 def faulty_calls(version: Version, type: str, plain: Call, full: Call, columns: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
-    """Every fault of a version, each made in a valid call: the plain one, or that with all optional inputs, where one of them is broken.
+    """Yield every fault of a version, each made in a valid call: the plain one, or that with all optional inputs, where one of them is broken.
 
     ``columns`` names the columns of operands that have limits on them, where the data's own names are not those of ids.
     """
@@ -120,7 +120,7 @@ def _as_list(value: AttributeValue) -> tuple[int, ...] | tuple[float, ...]:
 
 
 def _wrongly_typed(attribute: Attribute, value: AttributeValue) -> Iterator[TypedValue]:
-    """The value as the other kind of number, as a list where it is none and the reverse, and as a string; a string as a number."""
+    """Yield the value as the other kind of number, as a list where it is none and the reverse, and as a string; a string as a number."""
     if isinstance(value, str):
         yield TypedValue("INT", attribute.one_of.index(value) if attribute.one_of else 0)
         yield TypedValue("STRINGS", (value,))  # type: ignore[arg-type]
@@ -192,21 +192,21 @@ def _shape_faults(version: Version, operand: Operand, inputs: Inputs) -> Iterato
 
 
 def _of_rank(array: Array, rank: int) -> Array:
-    """The array with a dimension more or less; of one dimension, its first element."""
+    """Return the array with a dimension more or less; of one dimension, its first element."""
     if rank > array.ndim:
         return array[..., None]
     return array.reshape(*array.shape[: rank - 1], -1) if rank else array[0, ...]
 
 
 def _of_size(operand: Operand, array: Array, axis: int, size: int, inputs: Inputs) -> tuple[str, str, str, Inputs]:
-    """The operand with another size along an axis."""
+    """Return the operand with another size along an axis."""
     changed = np.take(array, range(size), axis=axis, mode="wrap")
     shape = "x".join(map(str, changed.shape))
     return f"{operand.name}-{shape}", f"{operand.name} has shape {changed.shape}", operand.name, {**inputs, operand.name: changed}
 
 
 def _bound_elsewhere(version: Version, operand: Operand, rank: int) -> Iterator[int]:
-    """The axes of an operand whose sizes an operand before it has as well."""
+    """Return the axes of an operand whose sizes an operand before it has as well."""
     before = version.inputs[: version.inputs.index(operand)]
     names = {term.what for other in before for term in parse(other.shape).terms}
     rule = parse(operand.shape)

@@ -36,7 +36,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {}
 
 
 def factors(version: Version) -> Factors:
-    """Shape, p and values."""
+    """Return the factors: shape, p and values."""
     return {"shape": legal(version.inputs[0].shape), "p": tuple(labelled(version, P)["p"]), "values": tuple(FAMILIES)}
 
 
@@ -46,17 +46,17 @@ def constraints(version: Version) -> list[Constraint]:
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
-    """p, or nothing."""
+    """Return p, if the case has it."""
     return chosen(version, labelled(version, P), choice)
 
 
 def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array, ...]:
-    """X."""
+    """Return X."""
     return (values(choice["values"], draws, SHAPES[choice["shape"]], dtype),)
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Mapping[str, Any]) -> list[str]:
-    """The silences that the case turns on."""
+    """Return the silences that the case turns on."""
     (x,) = arrays
     p = float(np.float32(attributes["p"]))
     if 0 in x.shape[:2]:

@@ -28,7 +28,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {}
 
 
 def factors(version: Version) -> Factors:
-    """Shape and values."""
+    """Return the factors: shape and values."""
     return {"shape": legal(version.inputs[0].shape), "values": families("float", SIGNED)}
 
 
@@ -43,12 +43,12 @@ def constraints(version: Version) -> list[Constraint]:
 
 
 def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
-    """X."""
+    """Return X."""
     return (values(choice["values"], draws, SHAPES[choice["shape"]], dtype),)
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
-    """The silences that the case turns on."""
+    """Return the silences that the case turns on."""
     (x,) = arrays
     assert x is not None
     if 0 in x.shape[:2]:

@@ -46,7 +46,7 @@ inputs = windows.inputs
 
 
 def factors(version: Version) -> Factors:
-    """Shape and windows, p, values."""
+    """Return the factors: shape and windows, p, values."""
     return {
         "shape": tuple(windows.IMAGES),
         "windows": windows.available(version),
@@ -56,7 +56,7 @@ def factors(version: Version) -> Factors:
 
 
 def _apart(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
-    """The attributes that have no part in making windows."""
+    """Return the attributes that have no part in making windows."""
     return labelled(version, P, apart=windows.names(version))
 
 
@@ -75,7 +75,7 @@ def constraints(version: Version) -> list[Constraint]:
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
-    """The silences that the case turns on."""
+    """Return the silences that the case turns on."""
     (x,) = arrays
     assert x is not None
     found = windows.touched(version, x.shape, attributes)

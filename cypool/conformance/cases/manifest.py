@@ -25,20 +25,20 @@ REFUSAL = "a refusal"
 
 
 def lines(all_cases: Iterable[Case]) -> Iterator[str]:
-    """The lines of the manifest, titles first, each with its end."""
+    """Yield the lines of the manifest, titles first, each with its end."""
     yield "\t".join(COLUMNS) + "\n"
     for case in all_cases:
         yield "\t".join((case.id, ",".join(case.rulings) or "-", _asks(case), _expects(case))) + "\n"
 
 
 def _asks(case: Case) -> str:
-    """A hash of version, attributes and inputs."""
+    """Return a hash of version, attributes and inputs."""
     attributes = [f"{name} {typed.type} {typed.value!r}" for name, typed in case.attributes]
     return _hash([case.version.name, *attributes], ((tensor, tensor.data) for tensor in case.inputs))
 
 
 def _expects(case: Case) -> str:
-    """A hash of the outputs; floats as float64, which holds every value of theirs: all NaN are one, and so are both zeros."""
+    """Return a hash of the outputs; floats as float64, which holds every value of theirs: all NaN are one, and so are both zeros."""
     if case.fault is not None:
         return REFUSAL
     return _hash([], ((tensor, _canonical(tensor)) for tensor in case.expected))

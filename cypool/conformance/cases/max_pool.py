@@ -31,7 +31,7 @@ inputs = windows.inputs
 
 
 def factors(version: Version) -> Factors:
-    """Shape and windows, which outputs are asked for, values."""
+    """Return the factors: shape and windows, which outputs are asked for, values."""
     types = version.types[0].allowed
     return {
         "shape": tuple(windows.IMAGES),
@@ -43,7 +43,7 @@ def factors(version: Version) -> Factors:
 
 
 def _apart(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
-    """The attributes that have no part in making windows."""
+    """Return the attributes that have no part in making windows."""
     return labelled(version, {}, apart=windows.names(version))
 
 
@@ -64,7 +64,7 @@ def constraints(version: Version) -> list[Constraint]:
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
-    """The silences that the case turns on."""
+    """Return the silences that the case turns on."""
     (x,) = arrays
     assert x is not None
     found = windows.touched(version, x.shape, attributes)

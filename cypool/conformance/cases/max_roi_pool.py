@@ -57,7 +57,7 @@ SHOWN_BY: dict[str, tuple[str, Callable[[Array], Array]]] = {
 
 
 def factors(version: Version) -> Factors:
-    """Shape, attributes, regions and values."""
+    """Return the factors: shape, attributes, regions and values."""
     labels = {name: tuple(values) for name, values in labelled(version, ATTRIBUTES).items()}
     return {"shape": legal(version.inputs[0].shape), **labels, "rois": tuple(boxes.FAMILIES), "values": tuple(FAMILIES)}
 
@@ -102,7 +102,7 @@ def constraints(version: Version) -> list[Constraint]:
 
 
 def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array, ...]:
-    """X and rois."""
+    """Return X and rois."""
     shape = SHAPES[choice["shape"]]
     x = values(choice["values"], draws, shape, dtype)
     image = boxes.Image(shape[2], shape[3], attributes["pooled_shape"], float(np.float32(attributes["spatial_scale"])), dtype)
@@ -112,7 +112,7 @@ def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.d
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array, ...], attributes: Mapping[str, Any]) -> list[str]:
-    """The silences that the case turns on."""
+    """Return the silences that the case turns on."""
     x, rois = arrays
     if 0 in (*x.shape[:2], *rois.shape):
         return ["no-rois"]

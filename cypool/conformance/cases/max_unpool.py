@@ -84,7 +84,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {}
 
 
 def factors(version: Version) -> Factors:
-    """Shape and windows, what is asked for, where values go, values."""
+    """Return the factors: shape and windows, what is asked for, where values go, values."""
     return {
         "shape": tuple(IMAGES),
         "windows": tuple(REGIMES),
@@ -123,7 +123,7 @@ def constraints(version: Version) -> list[Constraint]:
 
 
 def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
-    """X, I and output_shape."""
+    """Return X, I and output_shape."""
     batch, channels, _ = IMAGES[choice["shape"]]
     along = _lines(choice)
     given = (batch, channels, *(line.size for line in along))
@@ -139,7 +139,7 @@ def _lines(choice: Mapping[str, str]) -> tuple[Line, ...]:
 
 
 def _inferred(along: tuple[Line, ...]) -> Sizes:
-    """The spatial sizes that windows give."""
+    """Return the spatial sizes that windows give."""
     return tuple((line.size - 1) * line.stride + line.kernel - line.begin - line.end for line in along)
 
 
@@ -189,7 +189,7 @@ INDICES: dict[str, Callable[[Draws, tuple[Line, ...], Sizes, Sizes], Array]] = {
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
-    """The silences that the case turns on."""
+    """Return the silences that the case turns on."""
     x, indices, asked = arrays
     assert x is not None and indices is not None
     along = _lines(choice)

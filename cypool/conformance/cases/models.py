@@ -26,7 +26,7 @@ IR_VERSIONS = {8: 3, 9: 4, 10: 5, 11: 6, 14: 7, 18: 8, 20: 9, 22: 10, 23: 11, 24
 
 
 def model(case: Case, opset: int | None = None) -> onnx.ModelProto:
-    """The model of a case, for its own opset, or the one given; a faulty case gives a model with the fault in it.
+    """Return the model of a case, for its own opset, or the one given; a faulty case gives a model with the fault in it.
 
     Its own is its version's first unless it says otherwise. Static shapes throughout, but in a variant; the format is the oldest that has
     the opset, so that old runtimes read it. The same case gives the same bytes.
@@ -62,12 +62,12 @@ def feeds(case: Case) -> tuple[Tensor, ...]:
 
 
 def _ir_version(opset: int) -> int:
-    """The oldest format that came with that opset or a newer one."""
+    """Return the oldest format that came with that opset or a newer one."""
     return next((format for last, format in IR_VERSIONS.items() if opset <= last), max(IR_VERSIONS.values()))
 
 
 def _input_names(case: Case) -> list[str]:
-    """The inputs of the node: an empty name for one that is left out before others, and what a version has no operand for at the end."""
+    """Return the inputs of the node: an empty name for one that is left out before others, and what a version has no operand for at the end."""
     given = [tensor.name for tensor in case.inputs]
     known = [operand.name for operand in case.version.inputs]
     names = [name if name in given else "" for name in known]
@@ -77,14 +77,14 @@ def _input_names(case: Case) -> list[str]:
 
 
 def _outputs(case: Case) -> list[onnx.ValueInfoProto]:
-    """The outputs of the node, each with its own type and shape."""
+    """Return the outputs of the node, each with its own type and shape."""
     operands = [_operand(case, name) for name in case.outputs]
     types = [ELEMENTS[_type_of(case, operand)].number for operand in operands]
     return list(map(helper.make_tensor_value_info, case.outputs, types, _output_shapes(case, operands)))
 
 
 def output_type(case: Case, name: str) -> str:
-    """The element type of an output of the case's node, by ONNX's short name."""
+    """Return the element type of an output of the case's node, by ONNX's short name."""
     return _type_of(case, _operand(case, name))
 
 
@@ -95,7 +95,7 @@ def _operand(case: Case, output: str) -> Operand:
 
 
 def _type_of(case: Case, output: Operand) -> str:
-    """The type of the inputs that share the output's type variable; where none does, the one type that the variable can be."""
+    """Return the type of the inputs that share the output's type variable; where none does, the one type that the variable can be."""
     given = {tensor.name: tensor.type for tensor in case.inputs}
     shared = [given[operand.name] for operand in case.version.inputs if operand.type == output.type and operand.name in given]
     constraints = [constraint for constraint in case.version.types if constraint.name == output.type]
@@ -114,7 +114,7 @@ def _output_shapes(case: Case, operands: Sequence[Operand]) -> list[tuple[Any, .
 
 
 def _inferred(case: Case) -> tuple[Shape, ...]:
-    """The shapes of all outputs that the version has, as the shape rules have them."""
+    """Return the shapes of all outputs that the version has, as the shape rules have them."""
     version, given = case.version, {tensor.name: tensor for tensor in case.inputs}
     shapes = [given[operand.name].shape if operand.name in given else None for operand in version.inputs]
     spatial = rules.spatial(version, shapes)
@@ -126,5 +126,5 @@ def _inferred(case: Case) -> tuple[Shape, ...]:
 
 
 def _attribute(name: str, typed: TypedValue) -> onnx.AttributeProto:
-    """An attribute of just the type that the case states."""
+    """Return an attribute of just the type that the case states."""
     return helper.make_attribute(name, typed.value, attr_type=AttributeProto.AttributeType.Value(typed.type))

@@ -32,14 +32,14 @@ FIELDS = {
 
 
 def to_bytes(tensor: Tensor) -> bytes:
-    """The file of a tensor: a TensorProto with raw data. The same tensor gives the same bytes."""
+    """Return the file of a tensor: a TensorProto with raw data. The same tensor gives the same bytes."""
     type = TensorProto.DataType.Value(tensor.type.upper())
     proto = TensorProto(name=tensor.name, dims=tensor.shape, data_type=type, raw_data=tensor.data)
     return proto.SerializeToString(deterministic=True)
 
 
 def from_bytes(data: bytes, name: str) -> Tensor:
-    """The tensor that a file holds, under the name given; ValueError where it holds none, or one of another type than ``DTYPES`` has.
+    """Return the tensor that a file holds, under the name given; ValueError where it holds none, or one of another type than ``DTYPES`` has.
 
     >>> from_bytes(to_bytes(Tensor("X", "float", (1,), bytes(4))), "Y")
     Tensor(name='Y', type='float', shape=(1,), data=b'\\x00\\x00\\x00\\x00')

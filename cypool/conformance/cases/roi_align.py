@@ -86,7 +86,7 @@ REGIONS: dict[str, Callable[[Draws, int], Edges]] = {
 
 
 def factors(version: Version) -> Factors:
-    """Shape, bins, the other attributes, regions and values."""
+    """Return the factors: shape, bins, the other attributes, regions and values."""
     return {
         "shape": legal(version.inputs[0].shape),
         "bins": tuple(BINS),
@@ -97,12 +97,12 @@ def factors(version: Version) -> Factors:
 
 
 def _apart(version: Version) -> dict[str, dict[str, AttributeValue | None]]:
-    """The attributes but for the two that make the bins."""
+    """Return the attributes but for the two that make the bins."""
     return labelled(version, ATTRIBUTES, apart=("output_height", "output_width"))
 
 
 def attributes(version: Version, choice: Choice) -> dict[str, AttributeValue]:
-    """The numbers of bins, and what the other labels say."""
+    """Return the numbers of bins, and what the other labels say."""
     bins = zip(("output_height", "output_width"), BINS[choice["bins"]], strict=True)
     return {**{name: many for name, many in bins if many is not None}, **chosen(version, _apart(version), choice)}
 
@@ -135,7 +135,7 @@ def constraints(version: Version) -> list[Constraint]:
 
 
 def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
-    """X, rois and batch_indices."""
+    """Return X, rois and batch_indices."""
     shape = SHAPES[choice["shape"]]
     x = values(choice["values"], draws, shape, dtype)
     region, scale = REGIONS[choice["rois"]], attributes["spatial_scale"] if attributes["spatial_scale"] > 1e-3 else 1.0
@@ -213,7 +213,7 @@ class Pieces:
         return True
 
     def samples(self, region: int, t: type[Any]) -> list[list[Line]]:
-        """The samples along both axes, with coordinates of that type."""
+        """Return the samples along both axes, with coordinates of that type."""
         x, rois, _ = self.arrays
         values = self.attributes
         ratio, scale = values["sampling_ratio"], t(np.float32(values["spatial_scale"]))

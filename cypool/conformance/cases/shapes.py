@@ -33,7 +33,7 @@ EMPTY = frozenset(name for name, shape in SHAPES.items() if 0 in shape)
 
 
 def legal(rule: str) -> list[str]:
-    """The names of those that follow a shape rule.
+    """Return the names of those that follow a shape rule.
 
     >>> [name for name in legal("N C H W") if name.startswith("rank")]
     ['rank4']

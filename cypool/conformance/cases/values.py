@@ -20,7 +20,7 @@ RAMP = 251  # the ramp starts again after so many: 8 bits still tell neighbours 
 
 
 def values(family: str, draws: Draws, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    """An array of that family, shape and element type."""
+    """Return an array of that family, shape and element type."""
     planes = math.prod(shape[:2]), math.prod(shape[2:])
     if dtype in FORMATS:
         drawn = {**FAMILIES, **SIGNED, **SUMMED}[family](draws, planes, FORMATS[dtype])
@@ -30,7 +30,7 @@ def values(family: str, draws: Draws, shape: tuple[int, ...], dtype: np.dtype[An
 
 
 def families(type: str, more: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names of the families that an element type has, with ``more`` of floats.
+    """Return the names of the families that an element type has, with ``more`` of floats.
 
     >>> "nan" in families("float16"), "nan" in families("int8", SIGNED)
     (True, False)

@@ -120,7 +120,7 @@ SPARING = EMPTY | NOTHING_COMES | {"4d", "many-channels", "long", "k1", "far-str
 
 
 def lines(regime: Regime, rank: int) -> tuple[Line, ...]:
-    """The lines of all axes: that of the regime last, or first of three; the others unlike it and each other.
+    """Return the lines of all axes: that of the regime last, or first of three; the others unlike it and each other.
 
     >>> lines(REGIMES["k3s2"], 2)
     (Line(size=4, kernel=2, stride=1, dilation=1, begin=0, end=0), Line(size=7, kernel=3, stride=2, dilation=1, begin=0, end=0))
@@ -135,13 +135,13 @@ def lines(regime: Regime, rank: int) -> tuple[Line, ...]:
 
 
 def sizes(name: str, image: str) -> tuple[int, ...]:
-    """The shape of the input."""
+    """Return the shape of the input."""
     batch, channels, rank = IMAGES[image]
     return batch, channels, *(line.size for line in lines(REGIMES[name], rank))
 
 
 def available(version: Version) -> list[str]:
-    """The regimes for which a version has the attributes."""
+    """Return the regimes for which a version has the attributes."""
     rule = version.windows
     assert rule is not None
     found = []
@@ -159,7 +159,7 @@ def available(version: Version) -> list[str]:
 
 
 def attributes(version: Version, name: str, image: str) -> dict[str, AttributeValue]:
-    """The attributes that a node has in a regime, by the names that the version gives them."""
+    """Return the attributes that a node has in a regime, by the names that the version gives them."""
     regime, rule = REGIMES[name], version.windows
     assert rule is not None
     along = lines(regime, IMAGES[image][2])
@@ -182,14 +182,14 @@ def inputs(choice: Choice, attributes: Mapping[str, Any], dtype: np.dtype[Any], 
 
 
 def names(version: Version) -> list[str]:
-    """The attributes that a regime sets."""
+    """Return the attributes that a regime sets."""
     rule = version.windows
     assert rule is not None
     return [name for name in (rule.kernel, rule.strides, rule.pads, rule.auto_pad, rule.dilations, rule.ceil_mode) if name]
 
 
 def along(version: Version, shape: Sequence[int], given: Mapping[str, Any]) -> tuple[Axis, ...]:
-    """The windows along each axis."""
+    """Return the windows along each axis."""
     return axes(version, shape[2:], {name: value for name, value in given.items() if value is not None})
 
 
@@ -276,7 +276,7 @@ def places(windows: Sequence[Axis]) -> tuple[Array, Array]:
 
 
 def seen(x: Array, windows: Sequence[Axis]) -> tuple[Array, Array]:
-    """The elements in each window of each plane, as float64, and which are elements at all: (planes, windows, taps)."""
+    """Return the elements in each window of each plane, as float64, and which are elements at all: (planes, windows, taps)."""
     flat, inside = places(windows)
     planes = x.astype(np.float64).reshape(math.prod(x.shape[:2]), math.prod(x.shape[2:]))
     if planes.shape[1] == 0:

@@ -18,7 +18,7 @@ SUFFIX = ".part"
 
 @contextmanager
 def whole_directory(path: Path) -> Iterator[Path]:
-    """An empty directory to fill, which becomes ``path`` when the block ends, and vanishes when it ends by an exception.
+    """Give an empty directory to fill, which becomes ``path`` when the block ends, and vanishes when it ends by an exception.
 
     It is filled beside ``path`` and renamed. What a process left there that was killed while it filled the same is taken away first.
     FileExistsError where something stands at ``path`` other than an empty directory; any other OSError where it can't be written.
@@ -42,7 +42,7 @@ def whole_directory(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _locked(directory: Path, wait: bool = False) -> Iterator[bool]:
-    """A lock on a directory, which ends with the process at the latest; whether it was to be had."""
+    """Give a lock on a directory, which ends with the process at the latest; whether it was to be had."""
     try:
         handle = os.open(directory, os.O_RDONLY)
     except OSError:

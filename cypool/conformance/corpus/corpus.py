@@ -34,7 +34,7 @@ def file_hash(data: bytes) -> str:
 
 
 def case_hash(found: Mapping[str, bytes]) -> str:
-    """The hash of a directory: that of the lines which ``sha256sum`` prints for its files, in the order of their paths."""
+    """Return the hash of a directory: that of the lines which ``sha256sum`` prints for its files, in the order of their paths."""
     return file_hash("".join(f"{file_hash(data)}  {path}\n" for path, data in sorted(found.items())).encode())
 
 
@@ -55,7 +55,7 @@ def entry(case: Case, found: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def manifest(version: int, entries: Iterable[Mapping[str, Any]]) -> bytes:
-    """The manifest: a case a line, so that two of them can be compared by lines."""
+    """Return the manifest: a case a line, so that two of them can be compared by lines."""
     lists: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for facts in entries:
         lists[KINDS["fault" in facts]].append(json.dumps(facts))

@@ -53,7 +53,7 @@ def export(cases: Iterable[Case], directory: Path, hash: str | None = None) -> E
 
 
 def corpus_hash(cases: Iterable[Case]) -> str:
-    """The hash of a corpus of these cases, without writing it."""
+    """Return the hash of a corpus of these cases, without writing it."""
     return file_hash(manifest(VERSION, (entry(case, case_files(case)) for case in cases)))
 
 

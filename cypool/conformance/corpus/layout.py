@@ -25,7 +25,7 @@ DATA = "test_data_set_0"
 
 
 def directory_name(id: str) -> str:
-    """The name of a case's directory: as ONNX's runner wants names to begin, and without slashes.
+    """Return the name of a case's directory: as ONNX's runner wants names to begin, and without slashes.
 
     >>> directory_name("GlobalLpPool-22/bfloat16/rank4/p3/mixed-signs")
     'test_GlobalLpPool-22__bfloat16__rank4__p3__mixed-signs'
@@ -34,12 +34,12 @@ def directory_name(id: str) -> str:
 
 
 def model_files(case: Case, opsets: Iterable[int] = ()) -> dict[str, int]:
-    """The files that hold the case's model, each with its opset: its own, and further ones."""
+    """Return the files that hold the case's model, each with its opset: its own, and further ones."""
     return {MODEL: case.opset or case.version.since_version} | {f"model_opset{opset}.onnx": opset for opset in opsets}
 
 
 def files(case: Case, opsets: Iterable[int] = ()) -> dict[str, bytes]:
-    """A case's directory: what each file holds, by its path. The model is there at its own opset, and at the ones given."""
+    """Return a case's directory: what each file holds, by its path. The model is there at its own opset, and at the ones given."""
     found = {name: models.model(case, opset).SerializeToString(deterministic=True) for name, opset in model_files(case, opsets).items()}
     found |= tensor_files(f"{DATA}/input", models.feeds(case))
     if case.fault is None:
@@ -89,7 +89,7 @@ def describe(case: Case, opsets: Iterable[int] = ()) -> dict[str, Any]:
 
 
 def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
-    """The case that ``describe`` and ``files`` were made from; ``read`` gives what a file of its directory holds, by its path.
+    """Return the case that ``describe`` and ``files`` were made from; ``read`` gives what a file of its directory holds, by its path.
 
     Inputs and attributes are those of the operator's node, wherever in the model it stands, be they fed or constants. Answers are read when
     they are asked for. KeyError where a fact is missing, ValueError where a file is not what it should be, and what ``read`` raises.
@@ -132,7 +132,7 @@ def _tensors(read: Callable[[str], bytes], stem: str, names: Iterable[str]) -> t
 
 
 def _node(model: onnx.ModelProto, op: str) -> onnx.NodeProto:
-    """The node of that operator: in the graph, in a function, or in a branch of a node."""
+    """Return the node of that operator: in the graph, in a function, or in a branch of a node."""
     nodes = [*model.graph.node, *(node for function in model.functions for node in function.node)]
     nodes += [inner for node in model.graph.node for attribute in node.attribute for inner in attribute.g.node]
     for node in nodes:

@@ -31,7 +31,7 @@ LOST = ("crashed", "timed out")
 
 
 def verify(name: str, cases: Iterable[Case], outputs: Path, criterion: Criterion = onnx_tolerance) -> Iterator[Result]:
-    """The results, by case id, of the runtime that goes by ``name``: what its harness wrote below ``outputs`` about these cases."""
+    """Yield the results, by case id, of the runtime that goes by ``name``: what its harness wrote below ``outputs`` about these cases."""
     for case in sorted(cases, key=lambda case: case.id):
         outcome = _told(outputs, case)
         judgement = explained_refusals.explain_refusal(case, judge(case, outcome, criterion), functools.partial(_told, outputs))

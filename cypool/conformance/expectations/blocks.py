@@ -48,7 +48,7 @@ class Blocks:
 
 
 def split(text: str) -> Blocks:
-    """The blocks of a list's text; ListError where entries are written otherwise than as tables of their own."""
+    """Return the blocks of a list's text; ListError where entries are written otherwise than as tables of their own."""
     starts = [match.start() for match in HEADER.finditer(text)]
     if len(starts) != len(read(text).entries):
         raise ListError("only a list whose entries each begin with a line [[expect]] can be updated")
@@ -61,7 +61,7 @@ def split(text: str) -> Blocks:
 
 
 def edited(entry: str, lists: Mapping[str, Sequence[str]]) -> str:
-    """The entry with these lists of globs in it, an empty one being no key at all. Comments stand where they stood.
+    """Return the entry with these lists of globs in it, an empty one being no key at all. Comments stand where they stood.
 
     >>> print(edited('[[expect]]\\ncases = [\\n    "a",  # why\\n    "c",\\n]\\nverdict = "error"\\n', {"cases": ["a", "b"]}), end="")
     [[expect]]
@@ -86,7 +86,7 @@ def edited(entry: str, lists: Mapping[str, Sequence[str]]) -> str:
 
 
 def written(record: Mapping[str, str | Sequence[str]]) -> str:
-    """A new entry."""
+    """Return a new entry."""
     table = tomlkit.table()
     for key, value in record.items():
         table[key] = value if isinstance(value, str) else _array(value)

@@ -123,18 +123,18 @@ class Expectations:
         return [result for result in results if not self.covers or result.op in self.covers]
 
     def in_force(self, version: str) -> list[Entry]:
-        """The entries that are about this version of the runtime."""
+        """Return the entries that are about this version of the runtime."""
         return [entry for entry in self.entries if within(version, entry.versions)]
 
     def listed(self, version: str, results: Iterable[Result], against: Against = by_readings) -> dict[str, Entry]:
-        """The entry that counts, by id, for each result that is listed for this version."""
+        """Return the entry that counts, by id, for each result that is listed for this version."""
         entries = self.in_force(version)
         found = ((result.case, about(entries, result, against)) for result in results)
         return {id: entry for id, entry in found if entry is not None}
 
 
 def about(entries: Sequence[Entry], result: Result, against: Against = by_readings) -> Entry | None:
-    """The entry that counts for a result: the first that is about it; None where none is.
+    """Return the entry that counts for a result: the first that is about it; None where none is.
 
     An entry without faults is about all that is in its scope. One with faults is about what these explain, alone or together with those of
     other entries, and about right answers where one of these would have given another, which ``against`` says: that was mended.
@@ -151,7 +151,7 @@ def about(entries: Sequence[Entry], result: Result, against: Against = by_readin
 
 
 def read(text: str) -> Expectations:
-    """The list in a TOML file's text; ListError where it is none.
+    """Return the list in a TOML file's text; ListError where it is none.
 
     >>> made = read('''
     ... runtime = "first_try"
@@ -244,7 +244,7 @@ def _check_names(place: str, texts: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def _texts(place: str, table: Mapping[str, Any], needed: Mapping[str, bool], lists: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The texts that a table holds for each key that it may have, and must where that is needed; in brackets where it may hold several."""
+    """Return the texts that a table holds for each key that it may have, and must where that is needed; in brackets where it may hold several."""
     found = {}
     for key in table:
         if key not in needed:

@@ -8,7 +8,7 @@ FOLDER = resources.files("cypool.conformance") / "expected"
 
 
 def shipped() -> dict[str, str]:
-    """The text of each list, by the name of its runtime.
+    """Return the text of each list, by the name of its runtime.
 
     >>> sorted(shipped())
     ['onnxruntime', 'openvino', 'tract']

@@ -45,7 +45,7 @@ def _limits(limits: str) -> list[tuple[Callable[[Any, Any], bool], tuple[int, ..
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The leading numbers, without zeros at the end: 1.32 and 1.32.0 are one."""
+    """Return the leading numbers, without zeros at the end: 1.32 and 1.32.0 are one."""
     match = re.match(r"v?(\d+(?:\.\d+)*)", version)
     numbers = [int(number) for number in match[1].split(".")] if match else []
     while len(numbers) > 1 and not numbers[-1]:

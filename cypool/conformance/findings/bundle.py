@@ -62,7 +62,7 @@ def _examine(runtime: Isolated, case: Case, request: bytes, ulp: int | None) -> 
 def write_all(
     directory: Path, runtimes: Iterable[Isolated], results: Sequence[Result], cases: Sequence[Case], ulp: int | None
 ) -> dict[str, int]:
-    """A new directory with the bundles of all runtimes, each in a directory of its own, whole or not there; how many each has.
+    """Return a new directory with the bundles of all runtimes, each in a directory of its own, whole or not there; how many each has.
 
     FileExistsError where ``directory`` is there and not empty.
     """
@@ -71,7 +71,7 @@ def write_all(
 
 
 def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result], cases: Iterable[Case], ulp: int | None) -> list[Path]:
-    """A bundle below ``directory`` for each finding in the results of a runtime; its most telling case is run once more, to have all of it.
+    """Return a bundle below ``directory`` for each finding in the results of a runtime; its most telling case is run once more, to have all of it.
 
     What was not run has none.
     """
@@ -102,7 +102,7 @@ def _worth(result: Result) -> tuple[bool, int, int, str]:
 
 
 def _slug(text: str) -> str:
-    """The text as a file's name."""
+    """Return the text as a file's name."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-.")[:80]
 
 
@@ -133,7 +133,7 @@ def _files(runtime: str, evidence: Evidence, before: Result, others: Sequence[Re
 
 
 def read(directory: Path) -> Bundle:
-    """The bundle in a directory; BundleError where it holds none."""
+    """Return the bundle in a directory; BundleError where it holds none."""
 
     def file(name: str) -> bytes:
         return (directory / name).read_bytes()
@@ -159,5 +159,5 @@ def directories(directory: Path) -> dict[tuple[str, str], Path]:
 
 
 def find_bundles(directory: Path) -> list[Path]:
-    """The bundles at or below a directory, in the order of their names."""
+    """Return the bundles at or below a directory, in the order of their names."""
     return sorted(path.parent for path in directory.rglob(RECORD))

@@ -63,7 +63,7 @@ class Evidence:
 
 
 def issue(evidence: Evidence, script: str, beside: Sequence[str], before: Result, others: Sequence[Result]) -> str:
-    """The text.
+    """Return the text.
 
     ``beside`` are files that the script reads, ``before`` is what came of the case in the run, and ``others`` went the same way.
     """
@@ -136,7 +136,7 @@ def _reasons(evidence: Evidence) -> Iterator[str]:
 
 
 def _fenced(language: str, lines: Iterable[str]) -> Iterator[str]:
-    """A block of code; its fence is longer than any within."""
+    """Yield a block of code; its fence is longer than any within."""
     text = "\n".join(lines)
     fence = "```"
     while fence in text:

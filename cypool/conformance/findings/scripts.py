@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 def script(title: str, entry: Entry, case: Case, place: Place | None = None) -> tuple[str, dict[str, bytes]]:
-    """The script for a case on a runtime, and the files beside it that it reads: none, unless an array is too long to be written out.
+    """Return the script for a case on a runtime, and the files beside it that it reads: none, unless an array is too long to be written out.
 
     It prints the outputs and what was expected, or the element at ``place``, where that is known.
     """
@@ -84,7 +84,7 @@ def _imports_first(line: str) -> tuple[bool, str]:
 
 
 def expression(tensor: Tensor) -> str:
-    """A Python expression for the array of a tensor.
+    """Return a Python expression for the array of a tensor.
 
     >>> expression(Tensor.of("X", np.array([[0.1, np.nan]], np.float32)))
     'np.array([0.1, np.nan], np.float32).reshape((1, 2))'
@@ -116,7 +116,7 @@ def file_name(tensor: Tensor) -> str:
 
 
 def _file(tensor: Tensor) -> bytes:
-    """The array as numpy's file, which knows no bfloat16: that goes as its bits."""
+    """Return the array as numpy's file, which knows no bfloat16: that goes as its bits."""
     file = io.BytesIO()
     np.save(file, tensor.array.view(np.uint16) if tensor.type == "bfloat16" else tensor.array)
     return file.getvalue()

@@ -170,7 +170,7 @@ class Misfit:
 
 
 def misfit(got: Sequence[Tensor], expected: Sequence[Tensor], criterion: Criterion) -> Misfit | None:
-    """The first thing wrong with the outputs; None where they are right."""
+    """Return the first thing wrong with the outputs; None where they are right."""
     if len(got) != len(expected):
         return Misfit(WRONG_SHAPE, f"{len(got)} outputs, expected {len(expected)}")
     for ours, theirs in zip(expected, got, strict=True):
@@ -226,13 +226,13 @@ STATUS_VERDICTS = {"unsupported": UNSUPPORTED, "error": ERROR, "crashed": CRASHE
 
 
 def _unanswered(outcome: Outcome) -> Judgement:
-    """The verdict where no outputs came."""
+    """Return the verdict where no outputs came."""
     verdict = LOAD_ERROR if (outcome.status, outcome.phase) == ("error", "load") else STATUS_VERDICTS[outcome.status]
     return Judgement(verdict, outcome.message)
 
 
 def judge(case: Case, outcome: Outcome, criterion: Criterion = onnx_tolerance) -> Judgement:
-    """The verdict on what a runtime made of a case."""
+    """Return the verdict on what a runtime made of a case."""
     if case.fault is not None:
         return _judge_invalid(case.fault, outcome)
     if outcome.status != "ok":

@@ -31,7 +31,7 @@ class Excerpt:
 
     @classmethod
     def of(cls, tensor: Tensor, at: int = 0) -> Excerpt:
-        """The excerpt that holds the element of flat index ``at``.
+        """Return the excerpt that holds the element of flat index ``at``.
 
         >>> import numpy as np
         >>> Excerpt.of(Tensor.of("X", np.array([[0.1, -0.0, np.nan]], np.float32)))
@@ -47,7 +47,7 @@ class Excerpt:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Excerpt:
-        """The inverse of ``to_json``."""
+        """Return the inverse of ``to_json``."""
         return cls(record["name"], record["type"], tuple(record["shape"]), record["start"], tuple(record["values"].split()))
 
     @property

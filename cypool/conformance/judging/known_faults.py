@@ -38,7 +38,7 @@ def explaining(case: Case, fits: Callable[[tuple[Tensor, ...]], bool]) -> list[t
 
 
 def suspects(version: Version, also: Set[str] = frozenset()) -> Iterator[tuple[str, ...]]:
-    """The faults of a version that can be computed, alone and then together; ``also`` may be among them."""
+    """Yield the faults of a version that can be computed, alone and then together; ``also`` may be among them."""
     faults = {reading.name for ruling in version.rulings for reading in ruling.readings if not reading.legitimate}
     single = [name for names in oracle.computable(version).values() for name in names]
     for names in (*((name,) for name in single), *(tuple(name.split(oracle.JOIN)) for name in oracle.combined(version))):

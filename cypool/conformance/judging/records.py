@@ -66,12 +66,12 @@ class Header:
         return runtime if version in runtime.split() else f"{runtime} {version}".rstrip()
 
     def to_json(self) -> dict[str, Any]:
-        """The first line."""
+        """Return the first line."""
         return {"record": "header", "format": FORMAT, **asdict(self)}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Header:
-        """The inverse of ``to_json``."""
+        """Return the inverse of ``to_json``."""
         runtimes = {name: Description(**described) for name, described in record["runtimes"].items()}
         rulings = {op: tuple(_ruling(ruling) for ruling in of_op) for op, of_op in record["rulings"].items()}
         known = tuple(record["computed"])
@@ -109,7 +109,7 @@ class Result:
 
     @classmethod
     def of(cls, runtime: str, case: Case, outcome: Outcome, judgement: Judgement) -> Result:
-        """The record of a judgement."""
+        """Return the record of a judgement."""
         return cls(
             runtime=runtime,
             case=case.id,
@@ -145,13 +145,13 @@ class Result:
         return f"{self.op}-{self.since_version}"
 
     def to_json(self) -> dict[str, Any]:
-        """A line between the first and the last."""
+        """Return a line between the first and the last."""
         excerpts = {name: [excerpt.to_json() for excerpt in getattr(self, name)] for name in EXCERPTS}
         return {"record": "result", **asdict(self), **excerpts}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Result:
-        """The inverse of ``to_json``."""
+        """Return the inverse of ``to_json``."""
         fields = {name: record[name] for name in cls.__dataclass_fields__}
         fields["rulings"] = tuple(fields["rulings"])
         fields["readings"] = {ruling: tuple(names) for ruling, names in fields["readings"].items()}
@@ -185,7 +185,7 @@ def reading_name(ruling: str, reading: str) -> str:
 
 
 def rulings(cases: Iterable[Case]) -> dict[str, tuple[Ruling, ...]]:
-    """The rulings that these cases can meet, by operator."""
+    """Return the rulings that these cases can meet, by operator."""
     found: dict[str, dict[str, Ruling]] = {}
     for version in dict.fromkeys(case.version for case in cases):
         found.setdefault(version.op, {}).update({ruling.id: ruling for ruling in version.rulings})
@@ -193,18 +193,18 @@ def rulings(cases: Iterable[Case]) -> dict[str, tuple[Ruling, ...]]:
 
 
 def computed(cases: Iterable[Case]) -> tuple[str, ...]:
-    """The readings whose answers are known for cases of these versions, in alphabetical order."""
+    """Return the readings whose answers are known for cases of these versions, in alphabetical order."""
     versions = dict.fromkeys(case.version for case in cases)
     return tuple(sorted({name for version in versions for names in oracle.computable(version).values() for name in names}))
 
 
 def end(results: int) -> dict[str, Any]:
-    """The last line."""
+    """Return the last line."""
     return {"record": "end", "results": results}
 
 
 def line(record: Mapping[str, Any]) -> str:
-    """The text of a record, with its line end."""
+    """Return the text of a record, with its line end."""
     return json.dumps(record, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
@@ -217,7 +217,7 @@ def lines(header: Header, results: Sequence[Result]) -> Iterator[str]:
 
 
 def read(lines: Iterable[str]) -> tuple[Header, list[Result]]:
-    """A whole run back from its lines; RecordError where they are cut short or are something else."""
+    """Return a whole run back from its lines; RecordError where they are cut short or are something else."""
     try:
         first, *middle, last = [json.loads(text) for text in lines]
         kinds = first["record"], {record["record"] for record in middle} or {"result"}, last["record"]

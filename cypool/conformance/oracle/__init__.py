@@ -51,7 +51,7 @@ def evaluate(
 
 
 def computable(version: Version) -> dict[str, tuple[str, ...]]:
-    """The version's rulings that have readings which ``evaluate`` can follow, with the names of these."""
+    """Return the version's rulings that have readings which ``evaluate`` can follow, with the names of these."""
     known = _known(_module(version.op))
     found = {ruling.id: tuple(reading.name for reading in ruling.readings if reading.name in known) for ruling in version.rulings}
     return {ruling: readings for ruling, readings in found.items() if readings}
@@ -83,7 +83,7 @@ def _as_float32(array: Array) -> Array:
 
 
 def _known(module: ModuleType) -> tuple[str, ...]:
-    """The readings that can be followed, alone or together."""
+    """Return the readings that can be followed, alone or together."""
     return (*module.READINGS, *(JOIN.join(filter(None, (FLOAT32, name))) for name in module.IN_FLOAT32))
 
 
@@ -92,5 +92,5 @@ def _module(op: str) -> ModuleType:
 
 
 def _value(attribute: Attribute, value: AttributeValue | None) -> AttributeValue | None:
-    """A FLOAT is a float32 before anything else."""
+    """Return the value of an attribute; a FLOAT is rounded to float32 first."""
     return float(np.float32(value)) if attribute.type == "FLOAT" else value  # type: ignore[arg-type]

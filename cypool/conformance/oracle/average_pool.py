@@ -31,7 +31,7 @@ def average_pool(
     count_include_pad: int = 0,
     reading: str | None = None,
 ) -> tuple[Array]:
-    """The mean of each window: over its elements, or with ``count_include_pad`` over all of its positions inside the padded input.
+    """Return the mean of each window: over its elements, or with ``count_include_pad`` over all of its positions inside the padded input.
 
     >>> average_pool(np.array([[[1, 5, 2, 4]]], np.float32), kernel_shape=(2,), strides=(2,))[0].tolist()
     [[[3.0, 3.0]]]

@@ -47,7 +47,7 @@ def exact(row: Array, p: float, form: Format, share: Fraction | int = 1) -> floa
 
 
 def _mean(row: Array, p: float, form: Format) -> float:
-    """The power mean: the sum is divided by the number of elements."""
+    """Return the power mean: the sum is divided by the number of elements."""
     return exact(row, p, form, share=row.size) if row.size else math.nan
 
 
@@ -83,7 +83,7 @@ class Plain:
     rounded_root: bool = False
 
     def __call__(self, row: Array, p: float, form: Format) -> float:
-        """The norm of a row."""
+        """Return the norm of a row."""
         own = row.dtype.type
         t = own if self.narrow or row.dtype == np.float64 else np.float32
         with np.errstate(all="ignore"):

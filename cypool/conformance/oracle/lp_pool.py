@@ -31,7 +31,7 @@ def lp_pool(
     ceil_mode: int = 0,
     reading: str | None = None,
 ) -> tuple[Array]:
-    """The p-norm of each window's elements; padding, and what lies beyond it, adds nothing.
+    """Return the p-norm of each window's elements; padding, and what lies beyond it, adds nothing.
 
     >>> lp_pool(np.array([[[3, -4, 2]]], np.float32), kernel_shape=(2,), p=1)[0].tolist()
     [[[7.0, 6.0]]]

@@ -30,7 +30,7 @@ def max_pool(
     storage_order: int = 0,
     reading: str | None = None,
 ) -> tuple[Array, Array]:
-    """The maximum of each window and the index of the element that it is, -1 where the window is empty.
+    """Return the maximum of each window and the index of the element that it is, -1 where the window is empty.
 
     >>> y, indices = max_pool(np.array([[[1, 5, 2, 4]]], np.float32), kernel_shape=(2,), strides=(2,))
     >>> y.tolist(), indices.tolist()
@@ -58,7 +58,7 @@ def max_pool(
 
 
 def _row_major(place: tuple[int, ...], sizes: tuple[int, ...]) -> int:
-    """The position in an array of these sizes, laid out with the last dimension running fastest."""
+    """Return the position in an array of these sizes, laid out with the last dimension running fastest."""
     position = 0
     for i, size in zip(place, sizes, strict=True):
         position = position * size + i
@@ -66,7 +66,7 @@ def _row_major(place: tuple[int, ...], sizes: tuple[int, ...]) -> int:
 
 
 def _index(place: tuple[int, ...], shape: tuple[int, ...], storage_order: int, readings: Set[str]) -> int:
-    """The number of an element of X: planes in row-major order, inside the plane as storage_order says."""
+    """Return the number of an element of X: planes in row-major order, inside the plane as storage_order says."""
     if storage_order and "whole-column-major" in readings:
         return _row_major(place[::-1], shape[::-1])
     inside, sizes = place[2:], shape[2:]

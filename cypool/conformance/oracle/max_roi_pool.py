@@ -23,7 +23,7 @@ FARTHEST = 1 << 120
 
 
 def max_roi_pool(x: Array, rois: Array, *, pooled_shape: tuple[int, int], spatial_scale: float, reading: str | None = None) -> tuple[Array]:
-    """The maximum over each bin of each region: (N, C, H, W) and (num_rois, 5) to (num_rois, C, pooled_shape[0], pooled_shape[1]).
+    """Return the maximum over each bin of each region: (N, C, H, W) and (num_rois, 5) to (num_rois, C, pooled_shape[0], pooled_shape[1]).
 
     >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     >>> max_roi_pool(x, np.array([[0, 0, 0, 3, 3]], np.float32), pooled_shape=(2, 2), spatial_scale=1.0)
@@ -46,12 +46,12 @@ def max_roi_pool(x: Array, rois: Array, *, pooled_shape: tuple[int, int], spatia
 
 
 def wide(array: Array) -> Array:
-    """The type that coordinates are computed in: double stays, all others are float32."""
+    """Return the type that coordinates are computed in: double stays, all others are float32."""
     return array if array.dtype == np.float64 else array.astype(np.float32)
 
 
 def pixel(coordinate: Any, spatial_scale: float, reading: str | None = None) -> int:
-    """A coordinate times the scale, as a whole pixel."""
+    """Return a coordinate times the scale, as a whole pixel."""
     whole = _whole(coordinate, spatial_scale, reading)
     if reading == "wrap" and not -(1 << 31) <= whole < 1 << 31:
         return -(1 << 31)
@@ -77,7 +77,7 @@ def _half_away(value: Fraction) -> int:
 
 
 def bins(start: int, end: int, count: int, size: int, t: type[Any], reading: str | None = None) -> Iterator[Interval]:
-    """The bins along one axis as [first, last) within an image of that size."""
+    """Yield the bins along one axis as [first, last) within an image of that size."""
     extent = end - start + 1
     if reading == "wrap":
         extent = (extent + (1 << 31)) % (1 << 32) - (1 << 31)
@@ -97,7 +97,7 @@ def _maximum(window: Array, lowest: float) -> Array:
 
 
 def _keep(better: Callable[[Array, Array], Array], start: Callable[[Array, float], Array]) -> Fold:
-    """The fold that goes through a window element by element and keeps what is ``better`` than what it has."""
+    """Return the fold that goes through a window element by element and keeps what is ``better`` than what it has."""
 
     def fold(window: Array, lowest: float) -> Array:
         best = start(window, lowest)

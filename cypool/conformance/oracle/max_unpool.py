@@ -20,7 +20,7 @@ def max_unpool(
     pads: tuple[int, ...] | None = None,
     reading: str | None = None,
 ) -> tuple[Array]:
-    """The values of x at their positions in the flattened output, the later ones over the earlier; all else is zero.
+    """Return the values of x at their positions in the flattened output, the later ones over the earlier; all else is zero.
 
     The output has the shape ``output_shape``, or without it the one that MaxPool with these attributes turns into that of x.
 

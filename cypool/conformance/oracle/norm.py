@@ -55,7 +55,7 @@ def root(total: Fraction, p: int, exponent: int, form: Format) -> float:
 
 
 def _radical(counts: Mapping[float, int], p: Fraction, form: Format, share: Fraction | int) -> float:
-    """The norm where powers are irrational, or too large to write down: through logarithms of sums relative to the largest magnitude."""
+    """Return the norm where powers are irrational, or too large to write down: through logarithms of sums relative to the largest magnitude."""
     top = max(counts)
     power, part = fmpq(p.numerator, p.denominator), fmpq(share.numerator, share.denominator)
 
@@ -92,7 +92,7 @@ def _is_norm(value: Fraction, counts: Mapping[float, int], p: Fraction, share: F
 
 
 def _rational_root(value: Fraction, q: int) -> Fraction | None:
-    """The q-th root of a positive fraction, q a power of two, or None where it is irrational."""
+    """Return the q-th root of a positive fraction, q a power of two, or None where it is irrational."""
     while q > 1 and value != 1:
         numerator, denominator = math.isqrt(value.numerator), math.isqrt(value.denominator)
         if numerator**2 != value.numerator or denominator**2 != value.denominator:

@@ -66,7 +66,7 @@ def roi_align(
     coordinate_transformation_mode: str = "output_half_pixel",
     reading: str | None = None,
 ) -> tuple[Array]:
-    """The average or the maximum of samples in each bin of each region; version 10 has no shift, which is ``output_half_pixel``.
+    """Return the average or the maximum of samples in each bin of each region; version 10 has no shift, which is ``output_half_pixel``.
 
     >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     >>> roi_align(x, np.array([[0.5, 0.5, 2.5, 2.5]], np.float32), np.array([0]), sampling_ratio=1)[0].tolist()
@@ -90,7 +90,7 @@ def roi_align(
 
 
 def lines(first: Any, last: Any, bins: int, ratio: int, scale: Any, half_pixel: bool, size: int) -> list[Line]:
-    """The samples of each bin along one axis of ``size`` pixels; ``first`` and ``last`` are the region's ends, ``scale`` of their type."""
+    """Return the samples of each bin along one axis of ``size`` pixels; ``first`` and ``last`` are the region's ends, ``scale`` of their type."""
     t = type(scale)
     with np.errstate(all="ignore"):
         offset = t(0.5 if half_pixel else 0)
@@ -120,7 +120,7 @@ def _line(coordinates: Array, size: int) -> Line:
 
 
 def _average(plane: Array, row: Line, column: Line, form: Format, readings: Set[str]) -> float:
-    """The sum over all samples of their weighted pixels, divided by their number, or by 1 where there is none."""
+    """Return the sum over all samples of their weighted pixels, divided by their number, or by 1 where there is none."""
     if "multiplied" in readings:
         terms = _apart(plane, row, column)
     else:
@@ -133,7 +133,7 @@ def _average(plane: Array, row: Line, column: Line, form: Format, readings: Set[
 
 
 def _maximum(plane: Array, row: Line, column: Line, form: Format, readings: Set[str]) -> float:
-    """The largest weighted pixel of any sample; a sample outside the image is 0, and so is what has no sample."""
+    """Return the largest weighted pixel of any sample; a sample outside the image is 0, and so is what has no sample."""
     samples = [_products(plane, up, left, readings) for up in row.inside for left in column.inside]
     if "interpolated" in readings or "interpolated-from-zero" in readings:
         samples = [[_sum(products)] for products in samples]
@@ -151,7 +151,7 @@ def _maximum(plane: Array, row: Line, column: Line, form: Format, readings: Set[
 
 
 def _products(plane: Array, up: Sample, left: Sample, readings: Set[str]) -> list[Fraction | float]:
-    """The four weighted pixels of a sample."""
+    """Return the four weighted pixels of a sample."""
     corners = itertools.product(up.corners, left.corners)
     return [_product(height * width, float(plane[i, j]), readings) for (i, height), (j, width) in corners]
 
@@ -173,7 +173,7 @@ def _sum(products: Iterable[Fraction | float]) -> Fraction | float:
 
 
 def _apart(plane: Array, row: Line, column: Line) -> list[tuple[Fraction, float]]:
-    """The pixels of all samples with their weights, those of no weight too."""
+    """Return the pixels of all samples with their weights, those of no weight too."""
     found = _origin(plane, row, column)
     for up, left in itertools.product(row.inside, column.inside):
         for (i, height), (j, width) in itertools.product(up.corners, left.corners):
@@ -182,7 +182,7 @@ def _apart(plane: Array, row: Line, column: Line) -> list[tuple[Fraction, float]
 
 
 def _origin(plane: Array, row: Line, column: Line) -> list[tuple[Fraction, float]]:
-    """The first pixel, which runtimes multiply by 0 for each sample outside the image."""
+    """Return the first pixel, which runtimes multiply by 0 for each sample outside the image."""
     outside = row.outside * column.total + column.outside * row.total
     return [(Fraction(0), float(plane[0, 0]))] if outside and plane.size else []
 

@@ -29,7 +29,7 @@ class Format:
     limit: int
 
     def unit(self, exponent: int) -> int:
-        """The power of two whose multiples the format holds in [2**(exponent - 1), 2**exponent)."""
+        """Return the power of two whose multiples the format holds in [2**(exponent - 1), 2**exponent)."""
         return max(exponent - self.precision, self.least)
 
     @property
@@ -72,7 +72,7 @@ def nearest(significand: int, exponent: int, form: Format) -> float:
 
 
 def nearest_dyadic(value: Fraction, form: Format) -> float:
-    """A fraction >= 0 whose denominator is a power of two, rounded to ``form``."""
+    """Return a fraction >= 0 whose denominator is a power of two, rounded to ``form``."""
     return nearest(value.numerator, 1 - value.denominator.bit_length(), form)
 
 
@@ -91,7 +91,7 @@ def nearest_fraction(value: Fraction, form: Format) -> float:
 
 
 def rounded(enclose: Callable[[], arb], equals: Callable[[Fraction], bool], form: Format) -> float:
-    """The real number >= 0 that ``enclose`` computes as a ball, rounded to ``form``.
+    """Return the real number >= 0 that ``enclose`` computes as a ball, rounded to ``form``.
 
     The working precision doubles until both ends of the ball round alike. That never happens for a number half-way between two
     neighbours, so ``equals`` is asked, once for each such middle, whether the number is that one exactly.

@@ -89,7 +89,7 @@ def filled_up(some: np.ndarray[Any, Any], axes: Sequence[Sequence[Window]]) -> n
 
 
 def _along(n: int, k: int, s: int, begin: int, end: int, d: int, auto_pad: str, ceil_mode: bool, readings: Set[str]) -> list[Window]:
-    """All windows along an axis of n elements; the letters are those of the formulas."""
+    """Return all windows along an axis of n elements; the letters are those of the formulas."""
     e = (k - 1) * d + 1
     if auto_pad in SAME:
         count = n // s if auto_pad == "SAME_LOWER" and "floor-lower" in readings else -(-n // s)
@@ -132,7 +132,7 @@ def _same_pads(total: int, auto_pad: str, readings: Set[str]) -> tuple[int, int]
 
 
 def _window(start: int, k: int, d: int, begin: int, n: int, padded: int) -> Window:
-    """The window whose first position is ``start``, of an input of n elements that begins at 0 and, padded, ends at ``padded``."""
+    """Return the window whose first position is ``start``, of an input of n elements that begins at 0 and, padded, ends at ``padded``."""
 
     def taps_before(position: int) -> int:
         return min(max(-((start - position) // d), 0), k)

@@ -51,7 +51,7 @@ class Difference:
 
 
 def differences(old: Run, new: Run) -> list[Difference]:
-    """The differences, runtime by runtime: those that both runs name, or, where they share no name, the one of each."""
+    """Return the differences, runtime by runtime: those that both runs name, or, where they share no name, the one of each."""
     names = [(name, name) for name in old[0].runtimes if name in new[0].runtimes]
     if not names and len(old[0].runtimes) == len(new[0].runtimes) == 1:
         names = list(zip(old[0].runtimes, new[0].runtimes, strict=True))

@@ -23,7 +23,7 @@ CHANGED = ("broke", "fixed", "different")
 
 
 def markdown(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None) -> str:
-    """The run: a line a runtime, what is not as its list says, the matrix with its legend, the fingerprints, then the findings, folded."""
+    """Return the run: a line a runtime, what is not as its list says, the matrix with its legend, the fingerprints, then the findings, folded."""
     by_runtime = {name: summary.of_runtime(name, results) for name in header.runtimes}
     parts = [
         "\n".join(f"- {escaped(str(summary.summarize(header, name, own)))}" for name, own in by_runtime.items()),
@@ -58,7 +58,7 @@ def diff_markdown(header: Header, found: Sequence[Difference]) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text in one line, shortened, as it is to be read: nothing in it is markup, nor the border of a cell.
+    """Return the text in one line, shortened, as it is to be read: nothing in it is markup, nor the border of a cell.
 
     >>> escaped("a|b <i> *c*")
     'a&#124;b &lt;i&gt; &#42;c&#42;'
@@ -68,13 +68,13 @@ def escaped(text: str) -> str:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already."""
+    """Return a table of cells that are Markdown already."""
     lines = [titles, ["---"] * len(titles), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def folded(title: str, content: str) -> Iterator[str]:
-    """A part that opens when its title is clicked."""
+    """Yield a part that opens when its title is clicked."""
     yield f"<details><summary>{html.escape(title)}</summary>"
     yield content
     yield "</details>"

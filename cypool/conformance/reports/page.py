@@ -50,7 +50,7 @@ Bundles: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None, bundles: Bundles | None = None) -> str:
-    """The page: a summary a runtime, what is not as its list says, the matrix, the readings, the findings, and every case."""
+    """Return the page: a summary a runtime, what is not as its list says, the matrix, the readings, the findings, and every case."""
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,

@@ -69,16 +69,16 @@ class Matrix:
     counts: dict[tuple[str, str, str], Counter[str]]  # version, type, runtime
 
     def cell(self, row: tuple[str, str], column: str) -> Counter[str]:
-        """The counts of one cell."""
+        """Return the counts of one cell."""
         return self.counts[(*row, column)]
 
     def total(self, column: str) -> Counter[str]:
-        """The counts of one runtime over all rows."""
+        """Return the counts of one runtime over all rows."""
         return sum((self.cell(row, column) for row in self.rows), Counter())
 
 
 def matrix(header: Header, results: Iterable[Result]) -> Matrix:
-    """The matrix of a run: rows by operator, version and type, in ONNX's order of types."""
+    """Return the matrix of a run: rows by operator, version and type, in ONNX's order of types."""
     counts: dict[tuple[str, str, str], Counter[str]] = {}
     order: dict[tuple[str, str], tuple[str, int, int, str]] = {}
     for result in results:
@@ -93,7 +93,7 @@ def matrix(header: Header, results: Iterable[Result]) -> Matrix:
 
 
 def in_words(counts: Counter[str]) -> list[str]:
-    """The counts of a cell in their short words, verdicts in their usual order.
+    """Return the counts of a cell in their short words, verdicts in their usual order.
 
     >>> in_words(Counter({"pass": 3, "wrong value": 1}))
     ['3 pass', '1 wrong']
@@ -102,7 +102,7 @@ def in_words(counts: Counter[str]) -> list[str]:
 
 
 def legend(results: Iterable[Result]) -> list[tuple[str, str]]:
-    """The words used and what they mean, only those that occur."""
+    """Return the words used and what they mean, only those that occur."""
     seen = {result.verdict for result in results}
     return [(SHORT[verdict], LEGEND[verdict]) for verdict in compare.VERDICTS if verdict in seen]
 
@@ -197,7 +197,7 @@ def findings(results: Iterable[Result]) -> list[Finding]:
 
 
 def printable(text: str) -> str:
-    r"""The text without what would colour a terminal, or make it do worse, and XML forbids; lines and tabs stay.
+    r"""Return the text without what would colour a terminal, or make it do worse, and XML forbids; lines and tabs stay.
 
     >>> printable("\x1b[31mred\x1b[0m")
     '�[31mred�[0m'
@@ -206,7 +206,7 @@ def printable(text: str) -> str:
 
 
 def shortened(message: str, head: int = 80, tail: int = 120) -> str:
-    """The message in one printable line, without its middle if it is long: what matters stands at the ends."""
+    """Return the message in one printable line, without its middle if it is long: what matters stands at the ends."""
     line = printable(" ".join(message.split()))
     return line if len(line) <= head + tail else f"{line[:head]} … {line[-tail:]}"
 
@@ -254,17 +254,17 @@ COMPUTED = frozenset({compare.PASS, compare.READS_DIFFERENTLY, compare.WRONG_VAL
 
 
 def of_runtime(runtime: str, results: Iterable[Result]) -> list[Result]:
-    """The results of one runtime."""
+    """Return the results of one runtime."""
     return [result for result in results if result.runtime == runtime]
 
 
 def cells_computed(results: Iterable[Result]) -> set[tuple[str, str]]:
-    """The (operator-version, type) in which one runtime gave any output to a valid case."""
+    """Return the (operator-version, type) in which one runtime gave any output to a valid case."""
     return {(result.version, result.type) for result in results if result.fault is None and result.verdict in COMPUTED}
 
 
 def summarize(header: Header, runtime: str, results: Sequence[Result]) -> Summary:
-    """The summary of one runtime, from its own results."""
+    """Return the summary of one runtime, from its own results."""
     valid = [result for result in results if result.fault is None]
     cells = {(result.version, result.type) for result in valid}
     conforming = sum(result.conforms for result in results)
@@ -284,5 +284,5 @@ def summarize(header: Header, runtime: str, results: Sequence[Result]) -> Summar
 
 
 def _farthest(results: Iterable[Result], type: str) -> int | None:
-    """The largest distance of any of these results in that type."""
+    """Return the largest distance of any of these results in that type."""
     return max((result.ulp for result in results if result.type == type and result.ulp is not None), default=None)

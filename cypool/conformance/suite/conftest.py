@@ -10,5 +10,5 @@ from cypool.conformance.suite import cases
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """The collector of the cases, where the module of that name is come across."""
+    """Return the collector of the cases, where the module of that name is come across."""
     return cases.Cases.from_parent(parent, path=file_path) if file_path == Path(cases.__file__) else None

@@ -41,7 +41,7 @@ class Runtime(Protocol):
 
 
 def installed_version(module: str) -> str:
-    """The version of the package that a module belongs to: what it calls ``__version__``, else what it was installed as, else ""."""
+    """Return the version of the package that a module belongs to: what it calls ``__version__``, else what it was installed as, else ""."""
     package = module.partition(".")[0]
     version = getattr(importlib.import_module(package), "__version__", None)
     if version is not None:

@@ -67,5 +67,5 @@ class OnnxBackend:
 
 
 def connect(target: str) -> OnnxBackend:
-    """The backend at ``target``; ImportError or AttributeError where there is none."""
+    """Return the backend at ``target``; ImportError or AttributeError where there is none."""
     return OnnxBackend(target)

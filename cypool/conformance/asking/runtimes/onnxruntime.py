@@ -48,13 +48,13 @@ def _options() -> ort.SessionOptions:
 
 
 def _to_ort(tensor: Tensor) -> ort.OrtValue:
-    """The tensor's bytes under its ONNX type, whether or not numpy has that type."""
+    """Return the tensor's bytes under its ONNX type, whether or not numpy has that type."""
     elements = np.frombuffer(tensor.data, np.uint16 if tensor.type == "bfloat16" else tensor.array.dtype).reshape(tensor.shape)
     return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(elements, onnx.TensorProto.DataType.Value(tensor.type.upper()))
 
 
 def _from_ort(name: str, value: ort.OrtValue) -> Tensor:
-    """The bytes that the value holds, with the type and the shape that it says."""
+    """Return the bytes that the value holds, with the type and the shape that it says."""
     type = value.data_type().removeprefix("tensor(").removesuffix(")")
     size = value._ortvalue.tensor_size_in_bytes()
     return Tensor(name, type, tuple(value.shape()), ctypes.string_at(value.data_ptr(), size) if size else b"")

@@ -68,7 +68,7 @@ def _claims_are_unsupported() -> Iterator[None]:
 
 
 def _to_ov(tensor: Tensor) -> ov.Tensor:
-    """The tensor's bytes under its own type; numpy's view of bfloat16 is called float16, but has
+    """Return the tensor's bytes under its own type; numpy's view of bfloat16 is called float16, but has
     the room.
     """
     made = ov.Tensor(TYPES[tensor.type], list(tensor.shape))

@@ -58,7 +58,7 @@ BUILT_IN = {
 
 
 def registered() -> dict[str, Entry]:
-    """The runtimes that installed packages bring, by name; a built-in name can't be taken."""
+    """Return the runtimes that installed packages bring, by name; a built-in name can't be taken."""
     found = entry_points(group=GROUP)
     return {
         point.name: Entry(point.name, "registered", point.name, f"it is registered by {point.dist.name if point.dist else point.value}")
@@ -68,7 +68,7 @@ def registered() -> dict[str, Entry]:
 
 
 def installed() -> tuple[str, ...]:
-    """The names of all runtimes that are there: built in and importable, or registered.
+    """Return the names of all runtimes that are there: built in and importable, or registered.
 
     >>> "cypool" in installed()
     True
@@ -78,7 +78,7 @@ def installed() -> tuple[str, ...]:
 
 
 def find(name: str) -> Entry:
-    """The entry of a built-in or registered name, or of a program; anything else is an ONNX Backend, as module or ``module:attribute``.
+    """Return the entry of a built-in or registered name, or of a program; anything else is an ONNX Backend, as module or ``module:attribute``.
 
     >>> find("onnxruntime").install
     'pip install onnxruntime'
@@ -100,7 +100,7 @@ def find(name: str) -> Entry:
 
 
 def connect(name: str) -> Runtime:
-    """The runtime of that name, imported into this process; ImportError or AttributeError where it is not there."""
+    """Return the runtime of that name, imported into this process; ImportError or AttributeError where it is not there."""
     entry = find(name)
     adapter = importlib.import_module(f"cypool.conformance.asking.runtimes.{entry.adapter}")
     return cast(Runtime, adapter.connect(entry.target))
