@@ -16,15 +16,18 @@ from cypool.cli import codes
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of an error message: the known words that are nearly this one, or nothing.
 
+    A word that differs by upper and lower case alone is the only suggestion.
+
     >>> did_you_mean("chekc", ["check", "cases", "spec"])
     "; did you mean 'check'?"
-    >>> did_you_mean("globallppool", ["GlobalLpPool", "MaxRoiPool"])
-    "; did you mean 'GlobalLpPool'?"
+    >>> did_you_mean("maxroipool", ["MaxPool", "MaxRoiPool"])
+    "; did you mean 'MaxRoiPool'?"
     >>> did_you_mean("pool", ["check"])
     ''
     """
     by_lower_case = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.6)
+    lower = word.lower()
+    found = [lower] if lower in by_lower_case else difflib.get_close_matches(lower, by_lower_case, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(repr(by_lower_case[name]) for name in found)}?" if found else ""
 
 
