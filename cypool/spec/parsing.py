@@ -28,7 +28,9 @@ from cypool.spec.model import (
 from cypool.spec.strict import Table
 
 ATTRIBUTE_TYPES: Mapping[str, type] = {"INT": int, "FLOAT": float, "STRING": str, "INTS": int, "FLOATS": float}
-"""ONNX's attribute types that the data may use, and what their values (a list's elements) are in Python."""
+"""ONNX's attribute types that the data may use, and what their values (a list's elements) are in
+Python.
+"""
 
 Spanned: TypeAlias = tuple[Example, tuple[int, ...]]
 """An example and the versions it belongs to."""
@@ -97,7 +99,9 @@ def gaps(table: Table, key: str) -> tuple[InferenceGap, ...]:
 
 
 def ruling(table: Table, since_versions: Sequence[int]) -> Ruling:
-    """One ruling; it holds for all of an operator's versions unless it has ``since`` or ``until``."""
+    """One ruling; it holds for all of an operator's versions unless it has ``since`` or
+    ``until``.
+    """
     with table:
         return Ruling(
             id=_id(table, "id"),
@@ -124,7 +128,9 @@ def example(table: Table, since_versions: Sequence[int]) -> Spanned:
 
 
 def conform(value: Any, attribute_type: str) -> AttributeValue | None:
-    """Return the value as that attribute type has it (a list as a tuple, an integer as a float where one is asked), or None where it is none."""
+    """Return the value as that attribute type has it (a list as a tuple, an integer as a float
+    where one is asked), or None where it is none.
+    """
     kind = ATTRIBUTE_TYPES[attribute_type]
     elements: list[Any] = list(value) if is_list(attribute_type) and isinstance(value, list | tuple) else [value]
     if kind is float:

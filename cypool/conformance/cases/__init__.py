@@ -1,7 +1,9 @@
-"""Conformance cases, generated from the spec data: versions x types x shapes x attributes x values, and calls with one fault each.
+"""Conformance cases, generated from the spec data: versions x types x shapes x attributes x values,
+and calls with one fault each.
 
-Nothing here is about one operator: the module of its name states what it varies beyond its data.
-An id means the same inputs for ever, as all that is drawn is drawn from the id; what an id leaves out is not varied.
+Nothing here is about one operator: the module of its name states what it varies beyond its data. An
+id means the same inputs for ever, as all that is drawn is drawn from the id; what an id leaves out
+is not varied.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ Group: TypeAlias = tuple[str, ...] | Mapping[str, str]
 
 
 class Questions(Protocol):
-    """What the module of an operator states: which cases there are beyond what the data alone tells."""
+    """What the module of an operator states: which cases there are beyond what the data alone
+    tells.
+    """
 
     TOGETHER: Sequence[tuple[str, ...]]
     """Groups of factors whose labels all meet, beside all pairs."""
@@ -47,13 +51,17 @@ class Questions(Protocol):
     """What ids call the columns of tables, by operand, where not as the data does."""
 
     def factors(self, version: Version) -> Factors:
-        """Return the factors after the type, with their labels; those of ``outputs`` join names of outputs by hyphens."""
+        """Return the factors after the type, with their labels; those of ``outputs`` join names of
+        outputs by hyphens.
+        """
 
     def constraints(self, version: Version) -> list[Constraint]:
         """State which labels may not go together."""
 
     def attributes(self, version: Version, choice: Choice) -> dict[str, AttributeValue]:
-        """Return the attributes that the node has; of a choice with the labels of ``PLAIN`` alone, too."""
+        """Return the attributes that the node has; of a choice with the labels of ``PLAIN`` alone,
+        too.
+        """
 
     def inputs(self, choice: Choice, attributes: Mapping[str, Any], dtype: np.dtype[Any], draws: Draws) -> tuple[Array | None, ...]:
         """Return the inputs, None for an optional one that is left out."""
@@ -82,7 +90,9 @@ def generate(ops: Iterable[str] | None = None, wanted: Callable[[str], bool] = l
 
 
 def types_of(version: Version) -> tuple[str, ...]:
-    """Return the element types that a version's cases are about: those that its first input may have."""
+    """Return the element types that a version's cases are about: those that its first input may
+    have.
+    """
     return version.types[0].allowed
 
 
@@ -99,7 +109,9 @@ def valid(version: Version, types: Collection[str] | None = None) -> Iterator[Ca
 
 
 def varied(version: Version) -> tuple[Factors, list[tuple[str, ...]], list[Constraint]]:
-    """Return the factors that a version's cases vary, the groups that all meet, and the constraints."""
+    """Return the factors that a version's cases vary, the groups that all meet, and the
+    constraints.
+    """
     module = _module(version.op)
     factors = {"type": types_of(version), **module.factors(version)}
     return factors, [*_present(factors, module.TOGETHER), *pairs(factors)], module.constraints(version)
@@ -182,8 +194,8 @@ def alternatives(version: Version, rulings: Iterable[str]) -> tuple[str, ...]:
 def invalid(version: Version, type: str) -> Iterator[Case]:
     """Yield the invalid cases of a version and type: a plain valid one with one fault in it.
 
-    Where the operator's module says so, a fault is made in the cell of float and in one other, and not in every cell; but every cell has
-    one for each ruling.
+    Where the operator's module says so, a fault is made in the cell of float and in one other, and
+    not in every cell; but every cell has one for each ruling.
     """
     module = _module(version.op)
     id = f"{version.name}/{type}/invalid"
@@ -211,7 +223,9 @@ def invalid(version: Version, type: str) -> Iterator[Case]:
 
 
 def _plain_call(version: Version, type: str, more: Mapping[str, str]) -> Call:
-    """Return a valid call, with these labels beside those that the operator's module calls plain."""
+    """Return a valid call, with these labels beside those that the operator's module
+    calls plain.
+    """
     module = _module(version.op)
     choice = {**module.PLAIN, **more, "type": type}
     given = module.attributes(version, choice)
@@ -222,12 +236,16 @@ def _plain_call(version: Version, type: str, more: Mapping[str, str]) -> Call:
 
 
 def _asked(version: Version, choice: Choice) -> tuple[str, ...]:
-    """Return the outputs that a choice asks for: its label of that factor, which is their names with a hyphen between; else none in particular."""
+    """Return the outputs that a choice asks for: its label of that factor, which is their names
+    with a hyphen between; else none in particular.
+    """
     return tuple(choice["outputs"].split("-")) if "outputs" in choice else ()
 
 
 def _filled(version: Version, given: Mapping[str, AttributeValue]) -> dict[str, Any]:
-    """Return all attributes with defaults filled in; a list whose default depends on the rank is None."""
+    """Return all attributes with defaults filled in; a list whose default depends on the rank is
+    None.
+    """
     return {attribute.name: given.get(attribute.name, attribute.default) for attribute in version.attributes}
 
 

@@ -1,4 +1,5 @@
-"""Pick few combinations out of a full product so that chosen groups of factors meet in every way they can.
+"""Pick few combinations out of a full product so that chosen groups of factors meet in every way
+they can.
 
 This is a greedy covering array, as in pairwise testing: it knows factors and their labels only. It
 is deterministic: the same factors give the same choices.
@@ -37,9 +38,11 @@ def pairs(factors: Factors) -> list[tuple[str, ...]]:
 def cover(
     factors: Factors, groups: Sequence[Sequence[str]], constraints: Sequence[Constraint] = (), sparing: Container[str] = ()
 ) -> list[Choice]:
-    """Choices, one label a factor, in which the factors of each group meet in all combinations that the constraints let any choice have.
+    """Choices, one label a factor, in which the factors of each group meet in all combinations that
+    the constraints let any choice have.
 
-    Where several labels would do, the one used least is taken, but one of those in ``sparing`` only for want of any other.
+    Where several labels would do, the one used least is taken, but one of those in ``sparing`` only
+    for want of any other.
 
     >>> factors = {"a": ["1", "2"], "b": ["x", "y"], "c": ["p", "q"]}
     >>> [" ".join(choice.values()) for choice in cover(factors, pairs(factors))]
@@ -55,11 +58,15 @@ def cover(
 
     @functools.cache
     def permitted(constraint: Constraint, factor: str, others: Meeting) -> frozenset[str]:
-        """Return the labels of a factor that a constraint lets go with those of all its other factors."""
+        """Return the labels of a factor that a constraint lets go with those of all its other
+        factors.
+        """
         return frozenset(label for label in factors[factor] if allowed({**dict(others), factor: label}, [constraint]))
 
     def complete(choice: Choice) -> Choice | None:
-        """Return the choice with all factors, each with the most preferred label that leads anywhere; None where the constraints allow none."""
+        """Return the choice with all factors, each with the most preferred label that leads
+        anywhere; None where the constraints allow none.
+        """
         factor = next((factor for factor in order if factor not in choice), None)
         if factor is None:
             return choice
@@ -89,14 +96,18 @@ def cover(
 
 
 def _others(group: Sequence[str], factor: str, choice: Choice) -> Meeting | None:
-    """Return what the factor meets in this group; None where it is not in it, or another has no label."""
+    """Return what the factor meets in this group; None where it is not in it, or another has no
+    label.
+    """
     if factor not in group or not all(other in choice for other in group if other != factor):
         return None
     return tuple([(other, choice[other]) for other in group if other != factor])
 
 
 class _Open:
-    """The meetings that are still to come, in order; and by all labels but one, which labels they lack."""
+    """The meetings that are still to come, in order; and by all labels but one, which labels they
+    lack.
+    """
 
     def __init__(self, meetings: Iterable[Meeting]) -> None:
         self.meetings = dict.fromkeys(meetings)

@@ -1,7 +1,7 @@
 """Make calls with one fault each, from what an operator version's records forbid.
 
-No operator is named here: what the data says of types, ranks, sizes, attributes, windows and elements is broken
-by rule.
+No operator is named here: what the data says of types, ranks, sizes, attributes, windows and
+elements is broken by rule.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ Attributes = Mapping[str, TypedValue]
 
 
 class Call(NamedTuple):
-    """Inputs and attributes by name, and the names of the outputs, where they are not just those that every node has."""
+    """Inputs and attributes by name, and the names of the outputs, where they are not just those
+    that every node has.
+    """
 
     inputs: Inputs
     attributes: Attributes
@@ -43,9 +45,10 @@ class Call(NamedTuple):
 class Fault(NamedTuple):
     """A call with a fault: its label, the words for it, where it is, and the call.
 
-    ``place`` is the attribute whose value, or the operand whose shape, is wrong (with `` holds`` after it: its elements), or what the
-    column of an operand has to hold; ``kernel-missing``, ``auto-pad-beside`` where pads stand beside it, ``windows`` where there would be
-    less than none; else empty.
+    ``place`` is the attribute whose value, or the operand whose shape, is wrong (with `` holds``
+    after it: its elements), or what the column of an operand has to hold; ``kernel-missing``,
+    ``auto-pad-beside`` where pads stand beside it, ``windows`` where there would be less than none;
+    else empty.
     """
 
     label: str
@@ -55,9 +58,11 @@ class Fault(NamedTuple):
 
 
 def faulty_calls(version: Version, type: str, plain: Call, full: Call, columns: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
-    """Yield every fault of a version, each made in a valid call: the plain one, or that with all optional inputs, where one of them is broken.
+    """Yield every fault of a version, each made in a valid call: the plain one, or that with all
+    optional inputs, where one of them is broken.
 
-    ``columns`` names the columns of operands that have limits on them, where the data's own names are not those of ids.
+    ``columns`` names the columns of operands that have limits on them, where the data's own names
+    are not those of ids.
     """
     for label, text, place, attributes in (*_attribute_faults(version, plain), *_window_faults(version, plain)):
         yield Fault(label, text, place, plain._replace(attributes=attributes))
@@ -120,7 +125,9 @@ def _as_list(value: AttributeValue) -> tuple[int, ...] | tuple[float, ...]:
 
 
 def _wrongly_typed(attribute: Attribute, value: AttributeValue) -> Iterator[TypedValue]:
-    """Yield the value as the other kind of number, as a list where it is none and the reverse, and as a string; a string as a number."""
+    """Yield the value as the other kind of number, as a list where it is none and the reverse, and
+    as a string; a string as a number.
+    """
     if isinstance(value, str):
         yield TypedValue("INT", attribute.one_of.index(value) if attribute.one_of else 0)
         yield TypedValue("STRINGS", (value,))  # type: ignore[arg-type]
@@ -134,7 +141,9 @@ def _wrongly_typed(attribute: Attribute, value: AttributeValue) -> Iterator[Type
 
 
 def _illegal(attribute: Attribute, value: AttributeValue, spatial: int | None) -> Iterator[AttributeValue]:
-    """Values of the right type and length that a limit forbids; of a list, one element at a time."""
+    """Values of the right type and length that a limit forbids; of a list, one element
+    at a time.
+    """
     if isinstance(value, str):
         yield from dict.fromkeys((str(attribute.one_of[-1]).swapcase(), "", "no_such_word")) if attribute.one_of else ()
         return
@@ -151,7 +160,9 @@ def _illegal(attribute: Attribute, value: AttributeValue, spatial: int | None) -
 
 
 def _window_faults(version: Version, plain: Call) -> Iterator[tuple[str, str, str, Attributes]]:
-    """Yield attributes of windows that are legal each alone, but not together, or not on this input."""
+    """Yield attributes of windows that are legal each alone, but not together, or not on this
+    input.
+    """
     rule, given = version.windows, plain.attributes
     if rule is None:
         return
@@ -274,7 +285,9 @@ def _stated_limit(version: Version, operand: Operand, full: Call) -> bool:
 
 
 def _wrong_elements(version: Version, holds: str, call: Call, floating: bool) -> dict[str, float]:
-    """Yield values that an operand may not hold, which has to be finite or an index, and words for them."""
+    """Yield values that an operand may not hold, which has to be finite or an index, and words for
+    them.
+    """
     kind, _, what = holds.partition(" ")
     if kind != "index":
         return {"nan": math.nan, "inf": math.inf, "minus-inf": -math.inf}
@@ -296,7 +309,9 @@ def _wrong_elements(version: Version, holds: str, call: Call, floating: bool) ->
 
 
 def _wrong_shapes(stated: Array) -> dict[str, Array]:
-    """Yield shapes that do not begin as another does: too short, too long, of other first sizes, below 0."""
+    """Yield shapes that do not begin as another does: too short, too long, of other first sizes,
+    below 0.
+    """
     wrong = {f"of-{len(stated) - 1}": stated[:-1], f"of-{len(stated) + 1}": np.append(stated, stated[-1:])}
     for place, word in ((0, "other-N"), (1, "other-C")):
         wrong[word] = stated.copy()

@@ -1,4 +1,5 @@
-"""A case as an ONNX model: one node, its inputs and outputs, and nothing else; or what its variant makes of that.
+"""A case as an ONNX model: one node, its inputs and outputs, and nothing else; or what its variant
+makes of that.
 
 Generating and listing cases needs no onnx; this does.
 """
@@ -22,14 +23,18 @@ from cypool.spec.model import Operand
 from cypool.spec.shapes import Shape
 
 IR_VERSIONS = {8: 3, 9: 4, 10: 5, 11: 6, 14: 7, 18: 8, 20: 9, 22: 10, 23: 11, 24: 12, 27: 13, 28: 14}
-"""The last opset that each format of models came with; not asked of the installed onnx, so that models are the same bytes everywhere."""
+"""The last opset that each format of models came with; not asked of the installed onnx, so that
+models are the same bytes everywhere.
+"""
 
 
 def model(case: Case, opset: int | None = None) -> onnx.ModelProto:
-    """Return the model of a case, for its own opset, or the one given; a faulty case gives a model with the fault in it.
+    """Return the model of a case, for its own opset, or the one given; a faulty case gives a model
+    with the fault in it.
 
-    Its own is its version's first unless it says otherwise. Static shapes throughout, but in a variant; the format is the oldest that has
-    the opset, so that old runtimes read it. The same case gives the same bytes.
+    Its own is its version's first unless it says otherwise. Static shapes throughout, but in a
+    variant; the format is the oldest that has the opset, so that old runtimes read it. The same
+    case gives the same bytes.
 
     >>> from cypool.conformance import cases
     >>> built = model(next(cases.generate(["MaxRoiPool"])))
@@ -52,7 +57,9 @@ def model(case: Case, opset: int | None = None) -> onnx.ModelProto:
 
 
 def variant(case: Case) -> Variant:
-    """Return the variant of the case: how its model is made, and what is asked of the runtime besides."""
+    """Return the variant of the case: how its model is made, and what is asked of the runtime
+    besides.
+    """
     return VARIANTS[case.variant] if case.variant else PLAIN
 
 
@@ -67,7 +74,9 @@ def _ir_version(opset: int) -> int:
 
 
 def _input_names(case: Case) -> list[str]:
-    """Return the inputs of the node: an empty name for one that is left out before others, and what a version has no operand for at the end."""
+    """Return the inputs of the node: an empty name for one that is left out before others, and what
+    a version has no operand for at the end.
+    """
     given = [tensor.name for tensor in case.inputs]
     known = [operand.name for operand in case.version.inputs]
     names = [name if name in given else "" for name in known]
@@ -89,13 +98,17 @@ def output_type(case: Case, name: str) -> str:
 
 
 def _operand(case: Case, output: str) -> Operand:
-    """Return what the version says of an output, or a version that has it where this one lacks it."""
+    """Return what the version says of an output, or a version that has it where this
+    one lacks it.
+    """
     versions = case.version, *spec.operator(case.version.op).versions
     return next(operand for version in versions for operand in version.outputs if operand.name == output)
 
 
 def _type_of(case: Case, output: Operand) -> str:
-    """Return the type of the inputs that share the output's type variable; where none does, the one type that the variable can be."""
+    """Return the type of the inputs that share the output's type variable; where none does, the one
+    type that the variable can be.
+    """
     given = {tensor.name: tensor.type for tensor in case.inputs}
     shared = [given[operand.name] for operand in case.version.inputs if operand.type == output.type and operand.name in given]
     constraints = [constraint for constraint in case.version.types if constraint.name == output.type]
@@ -104,7 +117,11 @@ def _type_of(case: Case, output: Operand) -> str:
 
 
 def _output_shapes(case: Case, operands: Sequence[Operand]) -> list[tuple[Any, ...]]:
-    """As the shape rules have them. A fault may leave none to infer; then only ranks are stated, so that the model has that one fault."""
+    """As the shape rules have them.
+
+    A fault may leave none to infer; then only ranks are stated, so that the model has that one
+    fault.
+    """
     if case.fault is None:
         inferred = dict(zip((operand.name for operand in case.version.outputs), _inferred(case), strict=True))
         return [inferred[operand.name] for operand in operands]

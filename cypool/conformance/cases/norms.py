@@ -1,4 +1,6 @@
-"""Norms to some 12 digits, far enough from what the oracle does, and whether two of them are told apart."""
+"""Norms to some 12 digits, far enough from what the oracle does, and whether two of them are told
+apart.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from cypool.conformance.oracle.rounding import FORMATS
 
 
 def estimate(rows: Array, p: float) -> Array:
-    """Return the roots of the sums of powers to about 12 digits, far enough from what the oracle does; of signed ones NaN where there is none."""
+    """Return the roots of the sums of powers to about 12 digits, far enough from what the oracle
+    does; of signed ones NaN where there is none.
+    """
     wide = rows.astype(np.float64)
     top = np.abs(wide).max(axis=1, initial=0.0)
     with np.errstate(all="ignore"):

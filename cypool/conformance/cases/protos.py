@@ -28,18 +28,24 @@ FIELDS = {
     "uint64": ("uint64_data", "<u8"),
     "bool": ("int32_data", "<u1"),
 }
-"""Where a file that does not use ``raw_data`` keeps the elements of each type, and what they are there."""
+"""Where a file that does not use ``raw_data`` keeps the elements of each type, and what they are
+there.
+"""
 
 
 def to_bytes(tensor: Tensor) -> bytes:
-    """Return the file of a tensor: a TensorProto with raw data. The same tensor gives the same bytes."""
+    """Return the file of a tensor: a TensorProto with raw data.
+
+    The same tensor gives the same bytes.
+    """
     type = TensorProto.DataType.Value(tensor.type.upper())
     proto = TensorProto(name=tensor.name, dims=tensor.shape, data_type=type, raw_data=tensor.data)
     return proto.SerializeToString(deterministic=True)
 
 
 def from_bytes(data: bytes, name: str) -> Tensor:
-    """Return the tensor that a file holds, under the name given; ValueError where it holds none, or one of another type than ``DTYPES`` has.
+    """Return the tensor that a file holds, under the name given; ValueError where it holds none, or
+    one of another type than ``DTYPES`` has.
 
     >>> from_bytes(to_bytes(Tensor("X", "float", (1,), bytes(4))), "Y")
     Tensor(name='Y', type='float', shape=(1,), data=b'\\x00\\x00\\x00\\x00')

@@ -31,9 +31,10 @@ class Entry:
     """A group of results that are expected not to conform, and the reason.
 
     Its scope is every case that ``operators``, ``types``, ``opsets``, ``rulings``, ``cases`` and
-    ``excepted`` let through; an empty one lets everything through. With ``faults``, the entry is about
-    the results that these recorded faults explain. ``verdicts`` holds one verdict or several; one of
-    them can be ``pass``, where the result varies from run to run. ``versions`` limits the runtime's versions.
+    ``excepted`` let through; an empty one lets everything through. With ``faults``, the entry is
+    about the results that these recorded faults explain. ``verdicts`` holds one verdict or several;
+    one of them can be ``pass``, where the result varies from run to run. ``versions`` limits the
+    runtime's versions.
     """
 
     verdicts: tuple[str, ...]
@@ -95,7 +96,8 @@ class Place(NamedTuple):
 
 
 def matches(id: str, globs: tuple[str, ...]) -> bool:
-    """Tell whether one of the globs matches an id: the whole of it, or the whole of it without opset and variant.
+    """Tell whether one of the globs matches an id: the whole of it, or the whole of it without
+    opset and variant.
 
     >>> [matches(id, ("MaxRoiPool-?/*/odd", "*@28")) for id in ("MaxRoiPool-1/float/odd", "MaxRoiPool-1/float/odd@21", "X-1/y/z")]
     [True, True, False]
@@ -111,8 +113,11 @@ def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """A runtime's list. ``runtime`` is its name, as it calls itself or as one asks for it; ``covers`` the operators that the
-    list is about, all where it is empty: of others nothing is expected."""
+    """A runtime's list.
+
+    ``runtime`` is its name, as it calls itself or as one asks for it; ``covers`` the operators that
+    the list is about, all where it is empty: of others nothing is expected.
+    """
 
     runtime: str
     entries: tuple[Entry, ...]
@@ -136,8 +141,9 @@ class Expectations:
 def about(entries: Sequence[Entry], result: Result, against: Against = by_readings) -> Entry | None:
     """Return the entry that counts for a result: the first that is about it; None where none is.
 
-    An entry without faults is about all that is in its scope. One with faults is about what these explain, alone or together with those of
-    other entries, and about right answers where one of these would have given another, which ``against`` says: that was mended.
+    An entry without faults is about all that is in its scope. One with faults is about what these
+    explain, alone or together with those of other entries, and about right answers where one of
+    these would have given another, which ``against`` says: that was mended.
     """
     scope = [entry for entry in entries if entry.in_scope(result)]
     named = {fault for entry in scope for fault in entry.faults}
@@ -244,7 +250,9 @@ def _check_names(place: str, texts: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def _texts(place: str, table: Mapping[str, Any], needed: Mapping[str, bool], lists: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the texts that a table holds for each key that it may have, and must where that is needed; in brackets where it may hold several."""
+    """Return the texts that a table holds for each key that it may have, and must where that is
+    needed; in brackets where it may hold several.
+    """
     found = {}
     for key in table:
         if key not in needed:

@@ -1,7 +1,9 @@
-"""Write one finding as a directory: model, tensors, a script, a text to file, and a way to rerun it.
+"""Write one finding as a directory: model, tensors, a script, a text to file, and a way to rerun
+it.
 
 A bundle is a test in ONNX's layout, as the cases of a corpus are. Beside it stand
-``got/output_0.pb``, ``reproduce.py``, ``issue.md``, the request to the runtime, and ``bundle.json``.
+``got/output_0.pb``, ``reproduce.py``, ``issue.md``, the request to the runtime, and
+``bundle.json``.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ def _examine(runtime: Isolated, case: Case, request: bytes, ulp: int | None) -> 
 def write_all(
     directory: Path, runtimes: Iterable[Isolated], results: Sequence[Result], cases: Sequence[Case], ulp: int | None
 ) -> dict[str, int]:
-    """Return a new directory with the bundles of all runtimes, each in a directory of its own, whole or not there; how many each has.
+    """Return a new directory with the bundles of all runtimes, each in a directory of its own,
+    whole or not there; how many each has.
 
     FileExistsError where ``directory`` is there and not empty.
     """
@@ -71,7 +74,8 @@ def write_all(
 
 
 def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result], cases: Iterable[Case], ulp: int | None) -> list[Path]:
-    """Return a bundle below ``directory`` for each finding in the results of a runtime; its most telling case is run once more, to have all of it.
+    """Return a bundle below ``directory`` for each finding in the results of a runtime; its most
+    telling case is run once more, to have all of it.
 
     What was not run has none.
     """
@@ -88,7 +92,9 @@ def write_bundles(directory: Path, runtime: Isolated, results: Iterable[Result],
 
 
 def _explained(evidence: Evidence, before: Result) -> Evidence:
-    """Return the evidence with the faults that the run left as explanations, where the same came again."""
+    """Return the evidence with the faults that the run left as explanations, where the same came
+    again.
+    """
     plain, plain_before = (named(result.message, ()) for result in (evidence.result, before))
     if (evidence.result.verdict, plain) != (before.verdict, plain_before):
         return evidence
@@ -153,7 +159,9 @@ def read(directory: Path) -> Bundle:
 
 
 def directories(directory: Path) -> dict[tuple[str, str], Path]:
-    """Return the directories of the bundles below ``directory``, by runtime and case; BundleError where one can't be read."""
+    """Return the directories of the bundles below ``directory``, by runtime and case; BundleError
+    where one can't be read.
+    """
     found = [(read(path), path) for path in find_bundles(directory)]
     return {(bundle.runtime, bundle.case.id): path for bundle, path in found}
 

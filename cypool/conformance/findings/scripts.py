@@ -33,7 +33,8 @@ class Place(NamedTuple):
 
 
 def script(title: str, entry: Entry, case: Case, place: Place | None = None) -> tuple[str, dict[str, bytes]]:
-    """Return the script for a case on a runtime, and the files beside it that it reads: none, unless an array is too long to be written out.
+    """Return the script for a case on a runtime, and the files beside it that it reads: none,
+    unless an array is too long to be written out.
 
     It prints the outputs and what was expected, or the element at ``place``, where that is known.
     """
@@ -70,7 +71,9 @@ def script(title: str, entry: Entry, case: Case, place: Place | None = None) -> 
 
 
 def _compared(case: Case, place: Place | None) -> tuple[str, str, tuple[Tensor, ...]]:
-    """Return the expressions to print as got and as expected, and the tensors written out for them."""
+    """Return the expressions to print as got and as expected, and the tensors written
+    out for them.
+    """
     if case.fault is not None:
         return "*got", f'"an error, because {case.fault}"', ()
     if place is None:

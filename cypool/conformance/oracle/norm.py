@@ -19,7 +19,8 @@ EXACT_BITS = 1 << 20  # the size of integers up to which equality is settled exa
 
 
 def norm(counts: Mapping[float, int], p: Fraction, form: Format, share: Fraction | int = 1) -> float:
-    """(sum of count * magnitude**p / share) ** (1/p), rounded to ``form``; the magnitudes are finite and >= 0.
+    """(sum of count * magnitude**p / share) ** (1/p), rounded to ``form``; the magnitudes are
+    finite and >= 0.
 
     >>> from cypool.conformance.oracle.rounding import FORMATS
     >>> norm({3.0: 1, 4.0: 1}, Fraction(2), FORMATS[np.dtype(np.float32)])
@@ -35,7 +36,9 @@ def norm(counts: Mapping[float, int], p: Fraction, form: Format, share: Fraction
 
 
 def power_sum(counts: Mapping[float, int], p: int) -> tuple[int, int]:
-    """(total, exponent) with ``sum of count * value**p == total * 2**(exponent * p)``; values may be negative."""
+    """(total, exponent) with ``sum of count * value**p == total * 2**(exponent * p)``; values may
+    be negative.
+    """
     fractions, exponents = np.frexp(np.array(list(counts), np.float64))
     significands = np.ldexp(fractions, 53).astype(np.int64).tolist()
     sums: dict[int, int] = {}
@@ -55,7 +58,9 @@ def root(total: Fraction, p: int, exponent: int, form: Format) -> float:
 
 
 def _radical(counts: Mapping[float, int], p: Fraction, form: Format, share: Fraction | int) -> float:
-    """Return the norm where powers are irrational, or too large to write down: through logarithms of sums relative to the largest magnitude."""
+    """Return the norm where powers are irrational, or too large to write down: through logarithms
+    of sums relative to the largest magnitude.
+    """
     top = max(counts)
     power, part = fmpq(p.numerator, p.denominator), fmpq(share.numerator, share.denominator)
 
@@ -92,7 +97,9 @@ def _is_norm(value: Fraction, counts: Mapping[float, int], p: Fraction, share: F
 
 
 def _rational_root(value: Fraction, q: int) -> Fraction | None:
-    """Return the q-th root of a positive fraction, q a power of two, or None where it is irrational."""
+    """Return the q-th root of a positive fraction, q a power of two, or None where it is
+    irrational.
+    """
     while q > 1 and value != 1:
         numerator, denominator = math.isqrt(value.numerator), math.isqrt(value.denominator)
         if numerator**2 != value.numerator or denominator**2 != value.denominator:

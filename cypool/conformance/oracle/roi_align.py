@@ -1,6 +1,8 @@
-"""RoiAlign by its definition: coordinates step by step in their type, and all that follows from them exactly.
+"""RoiAlign by its definition: coordinates step by step in their type, and all that follows from
+them exactly.
 
-The weights of samples are gathered a pixel and axis, as fractions, so that products and sums are exact and the result is rounded once.
+The weights of samples are gathered a pixel and axis, as fractions, so that products and sums are
+exact and the result is rounded once.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Sample(NamedTuple):
-    """A place where samples fall along one axis: two pixels, the weight of the second, how many samples."""
+    """A place where samples fall along one axis: two pixels, the weight of the second, how many
+    samples.
+    """
 
     low: int
     high: int
@@ -33,7 +37,9 @@ class Sample(NamedTuple):
 
 
 class Line(NamedTuple):
-    """The samples of one bin along one axis: those inside the image, and how many there are in all."""
+    """The samples of one bin along one axis: those inside the image, and how many there
+    are in all.
+    """
 
     inside: tuple[Sample, ...]
     total: int
@@ -45,7 +51,9 @@ class Line(NamedTuple):
 
     @property
     def weights(self) -> dict[int, Fraction]:
-        """The weights of all samples together, by pixel; a pixel that a sample touches may have a weight of 0."""
+        """The weights of all samples together, by pixel; a pixel that a sample touches may have a
+        weight of 0.
+        """
         found: dict[int, Fraction] = {}
         for sample in self.inside:
             for pixel, weight in sample.corners:
@@ -66,7 +74,8 @@ def roi_align(
     coordinate_transformation_mode: str = "output_half_pixel",
     reading: str | None = None,
 ) -> tuple[Array]:
-    """Return the average or the maximum of samples in each bin of each region; version 10 has no shift, which is ``output_half_pixel``.
+    """Return the average or the maximum of samples in each bin of each region; version 10 has no
+    shift, which is ``output_half_pixel``.
 
     >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     >>> roi_align(x, np.array([[0.5, 0.5, 2.5, 2.5]], np.float32), np.array([0]), sampling_ratio=1)[0].tolist()
@@ -90,7 +99,9 @@ def roi_align(
 
 
 def lines(first: Any, last: Any, bins: int, ratio: int, scale: Any, half_pixel: bool, size: int) -> list[Line]:
-    """Return the samples of each bin along one axis of ``size`` pixels; ``first`` and ``last`` are the region's ends, ``scale`` of their type."""
+    """Return the samples of each bin along one axis of ``size`` pixels; ``first`` and ``last`` are
+    the region's ends, ``scale`` of their type.
+    """
     t = type(scale)
     with np.errstate(all="ignore"):
         offset = t(0.5 if half_pixel else 0)
@@ -120,7 +131,9 @@ def _line(coordinates: Array, size: int) -> Line:
 
 
 def _average(plane: Array, row: Line, column: Line, form: Format, readings: Set[str]) -> float:
-    """Return the sum over all samples of their weighted pixels, divided by their number, or by 1 where there is none."""
+    """Return the sum over all samples of their weighted pixels, divided by their number, or by 1
+    where there is none.
+    """
     if "multiplied" in readings:
         terms = _apart(plane, row, column)
     else:
@@ -133,7 +146,9 @@ def _average(plane: Array, row: Line, column: Line, form: Format, readings: Set[
 
 
 def _maximum(plane: Array, row: Line, column: Line, form: Format, readings: Set[str]) -> float:
-    """Return the largest weighted pixel of any sample; a sample outside the image is 0, and so is what has no sample."""
+    """Return the largest weighted pixel of any sample; a sample outside the image is 0, and so is
+    what has no sample.
+    """
     samples = [_products(plane, up, left, readings) for up in row.inside for left in column.inside]
     if "interpolated" in readings or "interpolated-from-zero" in readings:
         samples = [[_sum(products)] for products in samples]
@@ -196,7 +211,9 @@ READINGS = (
     *("one-sample+interpolated-from-zero", "multiplied+interpolated-from-zero", "one-sample+multiplied", "one-sample+in-t"),
     *("interpolated-from-zero+in-t", "one-sample+interpolated-from-zero+in-t"),
 )
-"""The other readings that can be computed, by name, and several at once, as runtimes have them, their names joined by ``+``."""
+"""The other readings that can be computed, by name, and several at once, as runtimes have them,
+their names joined by ``+``.
+"""
 
 IN_FLOAT32 = ("", "one-sample", "interpolated", "interpolated-from-zero", "one-sample+interpolated-from-zero", "multiplied")
 """The readings (none: as ruled) that can also be computed of doubles converted to float."""

@@ -16,14 +16,18 @@ from cypool.conformance.reports.fingerprint import Followed, fingerprints
 from cypool.conformance.reports.summary import Finding
 
 MOST_FINDINGS = 50
-"""How many findings of a runtime are shown; runtimes that say something else in every message would fill the page."""
+"""How many findings of a runtime are shown; runtimes that say something else in every message would
+fill the page.
+"""
 
 CHANGED = ("broke", "fixed", "different")
 """The chapters of a difference, the worst first."""
 
 
 def markdown(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None) -> str:
-    """Return the run: a line a runtime, what is not as its list says, the matrix with its legend, the fingerprints, then the findings, folded."""
+    """Return the run: a line a runtime, what is not as its list says, the matrix with its legend,
+    the fingerprints, then the findings, folded.
+    """
     by_runtime = {name: summary.of_runtime(name, results) for name in header.runtimes}
     parts = [
         "\n".join(f"- {escaped(str(summary.summarize(header, name, own)))}" for name, own in by_runtime.items()),
@@ -58,7 +62,8 @@ def diff_markdown(header: Header, found: Sequence[Difference]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text in one line, shortened, as it is to be read: nothing in it is markup, nor the border of a cell.
+    """Return the text in one line, shortened, as it is to be read: nothing in it is markup, nor the
+    border of a cell.
 
     >>> escaped("a|b <i> *c*")
     'a&#124;b &lt;i&gt; &#42;c&#42;'
@@ -81,7 +86,9 @@ def folded(title: str, content: str) -> Iterator[str]:
 
 
 def findings_table(header: Header, found: Sequence[tuple[str, Finding]]) -> str:
-    """Findings with their verdicts, a row each: how many cases, what it is called, the most telling case and the smallest."""
+    """Findings with their verdicts, a row each: how many cases, what it is called, the most telling
+    case and the smallest.
+    """
     rows = [
         (
             f"{f.count:,}",
@@ -124,7 +131,9 @@ def _fingerprints(header: Header, results: Sequence[Result]) -> Iterator[str]:
 
 
 def _followed(reading: Followed | None) -> str:
-    """Return a reading; in bold if it is a fault, in italics if it is a reading that is not cypool's."""
+    """Return a reading; in bold if it is a fault, in italics if it is a reading that is not
+    cypool's.
+    """
     if reading is None:
         return ""
     text = reading.name + (f" ({reading.count} of {reading.of})" if reading.count < reading.of else "")

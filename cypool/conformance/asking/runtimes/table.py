@@ -17,15 +17,20 @@ from typing import cast
 from cypool.conformance.asking.runtimes.base import Runtime
 
 GROUP = "cypool.runtimes"
-"""The entry-point group in which a package registers runtimes: a name, and a function that is given that name and gives a ``Runtime``."""
+"""The entry-point group in which a package registers runtimes: a name, and a function that is given
+that name and gives a ``Runtime``.
+"""
 
 EXEC = "exec:"
-"""What a name starts with that goes on with a program, and its arguments, that speaks the worker's protocol by itself."""
+"""What a name starts with that goes on with a program, and its arguments, that speaks the worker's
+protocol by itself.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A runtime's name, the adapter module that reaches it, what the adapter is pointed at, and how to install it.
+    """A runtime's name, the adapter module that reaches it, what the adapter is pointed at, and how
+    to install it.
 
     ``module`` is what has to be importable for it; "" where that can't be told beforehand.
     """
@@ -38,7 +43,9 @@ class Entry:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The program that serves it: a worker of ours with the adapter in it, or one of its own."""
+        """The program that serves it: a worker of ours with the adapter in it, or one
+        of its own.
+        """
         if self.adapter:
             return sys.executable, "-m", "cypool.conformance.asking.worker", self.name
         return tuple(shlex.split(self.target))
@@ -58,7 +65,9 @@ BUILT_IN = {
 
 
 def registered() -> dict[str, Entry]:
-    """Return the runtimes that installed packages bring, by name; a built-in name can't be taken."""
+    """Return the runtimes that installed packages bring, by name; a built-in name can't
+    be taken.
+    """
     found = entry_points(group=GROUP)
     return {
         point.name: Entry(point.name, "registered", point.name, f"it is registered by {point.dist.name if point.dist else point.value}")
@@ -78,7 +87,8 @@ def installed() -> tuple[str, ...]:
 
 
 def find(name: str) -> Entry:
-    """Return the entry of a built-in or registered name, or of a program; anything else is an ONNX Backend, as module or ``module:attribute``.
+    """Return the entry of a built-in or registered name, or of a program; anything else is an ONNX
+    Backend, as module or ``module:attribute``.
 
     >>> find("onnxruntime").install
     'pip install onnxruntime'
@@ -100,7 +110,9 @@ def find(name: str) -> Entry:
 
 
 def connect(name: str) -> Runtime:
-    """Return the runtime of that name, imported into this process; ImportError or AttributeError where it is not there."""
+    """Return the runtime of that name, imported into this process; ImportError or AttributeError
+    where it is not there.
+    """
     entry = find(name)
     adapter = importlib.import_module(f"cypool.conformance.asking.runtimes.{entry.adapter}")
     return cast(Runtime, adapter.connect(entry.target))
