@@ -45,6 +45,7 @@ typedef struct {
         const void* end, int onto, void* v, ptrdiff_t pitch
     );
     void (*pixel)(const void* x, ptrdiff_t taps, ptrdiff_t tap, ptrdiff_t n, const void* end, int onto, void* v);
+    void (*neighbours)(const void* v, ptrdiff_t taps, ptrdiff_t tap, ptrdiff_t n, void* y);
     void (*across)(
         const void* v, ptrdiff_t pitch, ptrdiff_t rows, ptrdiff_t count, ptrdiff_t stride, ptrdiff_t taps, ptrdiff_t dilation,
         void* scratch, void* y

@@ -12,6 +12,7 @@ cdef extern from "maxima.h" nogil:
         void (*pixel)(
             const void* x, Py_ssize_t taps, Py_ssize_t tap, Py_ssize_t n, const void* end, int onto, void* v
         ) noexcept nogil
+        void (*neighbours)(const void* v, Py_ssize_t taps, Py_ssize_t tap, Py_ssize_t n, void* y) noexcept nogil
         void (*across)(
             const void* v, Py_ssize_t pitch, Py_ssize_t rows, Py_ssize_t count, Py_ssize_t stride, Py_ssize_t taps, Py_ssize_t dilation,
             void* scratch, void* y

@@ -113,6 +113,22 @@ static void NAME(pixel)(const void* pixels, ptrdiff_t taps, ptrdiff_t tap, ptrdi
     }
 }
 
+/* Elements: the maximum of ``taps`` pixels of folded ones, n neighbours each; up to a vector more is read and written. */
+CYPOOL_ALWAYS void NAME(fold_pixels)(const T* v, ptrdiff_t taps, ptrdiff_t tap, ptrdiff_t n, T* y) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        ptrdiff_t j = AT(i, n);
+        MANY most = taps > 0 ? GET(v + j) : NAME(least)();
+        for (ptrdiff_t t = 1; t < taps; t++) most = LARGER(most, GET(v + t * tap + j));
+        STORE(y + j, most);
+    }
+}
+
+static void NAME(neighbour_pixels)(const void* v, ptrdiff_t taps, ptrdiff_t tap, ptrdiff_t n, void* y) {
+    if (taps == 3) NAME(fold_pixels)(v, 3, tap, n, y);
+    else if (taps == 2) NAME(fold_pixels)(v, 2, tap, n, y);
+    else NAME(fold_pixels)(v, taps, tap, n, y);
+}
+
 /* --- across: rows of scratch memory become rows of the output -------------------------------------------------------------------------- */
 
 /* The maximum of ``taps`` neighbours from x on, for windows ``stride`` apart, which is 1 or 2. */
@@ -333,7 +349,7 @@ static void NAME(runs)(const void* x, ptrdiff_t distance, ptrdiff_t n, ptrdiff_t
 }
 
 static const cypool_maxima NAME(maxima) = {
-    sizeof(T), LANES, NAME(fill), NAME(fold), NAME(pixel), NAME(across), NAME(mask), NAME(flat), NAME(runs), NAME(run), NAME(finish), NAME(finished),
+    sizeof(T), LANES, NAME(fill), NAME(fold), NAME(pixel), NAME(neighbour_pixels), NAME(across), NAME(mask), NAME(flat), NAME(runs), NAME(run), NAME(finish), NAME(finished),
 };
 
 #undef NAME

@@ -25,7 +25,9 @@ cdef struct plan:
     Py_ssize_t pitch  # from one folded row or pixel to the next
     Py_ssize_t guard  # elements before the first
     Py_ssize_t scratch  # bytes for a thread
-    Py_ssize_t run  # elements of a window, for WHOLE
+    Py_ssize_t run  # elements of a window, for WHOLE; channels of an item, for SIDE
+    Py_ssize_t slices  # of all channels, for SIDE
+    bint separate  # for SIDE: whether taps are folded down first, then across
     char* masks
     Py_ssize_t* table  # position and taps of each window of the last axis but one, or NULL
 
@@ -168,41 +170,85 @@ cdef void rows_item(const pooling* of, const plan* how, Py_ssize_t item, char* s
 
 
 cdef void side_item(const pooling* of, const plan* how, Py_ssize_t item, char* scratch, char* y) noexcept nogil:
-    """Part of a row of windows, all channels of an image."""
+    """Part of a row of windows, all channels of an image or a slice of them."""
     cdef Py_ssize_t i = of.ndim - 1, size = of.loops.itemsize, k
+    cdef Py_ssize_t c = item % how.slices * how.run, channels = min(how.run, of.channels - c)
     cdef const axis* a = &of.axes[i]
-    cdef Py_ssize_t o = item % how.parts * how.together, count = min(how.together, a.count - o)
-    cdef Py_ssize_t row = item // how.parts % of.rows, image = item // how.parts // of.rows
-    cdef const char* x = of.x + image * of.stride_n * size
+    cdef Py_ssize_t part = item // how.slices
+    cdef Py_ssize_t o = part % how.parts * how.together, count = min(how.together, a.count - o)
+    cdef Py_ssize_t row = part // how.parts % of.rows, image = part // how.parts // of.rows
+    cdef const char* x = of.x + (image * of.stride_n + c) * size
+    if how.separate:
+        folded_pixels(of, how, x, row, o, count, scratch)
+    else:
+        pixels(of, how, x, row, o, count, channels, scratch)
+        of.loops.finished(scratch, count * how.pitch)
+    k = of.rows * a.count
+    y += ((image * of.channels + c) * k + row * a.count + o) * size
+    if size == 8:
+        transpose(<const long long*>scratch, how.pitch, count, channels, <long long*>y, k)
+    elif size == 4:
+        transpose(<const int*>scratch, how.pitch, count, channels, <int*>y, k)
+    elif size == 2:
+        transpose(<const short*>scratch, how.pitch, count, channels, <short*>y, k)
+    else:
+        transpose_bytes(<const signed char*>scratch, how.pitch, count, channels, <signed char*>y, k)
+
+
+cdef void pixels(
+    const pooling* of, const plan* how, const char* x, Py_ssize_t row, Py_ssize_t o, Py_ssize_t count, Py_ssize_t channels, char* scratch
+) noexcept nogil:
+    """Fold the taps of each window of a row."""
+    cdef Py_ssize_t i = of.ndim - 1, size = of.loops.itemsize, k
     cdef char* pixel
     cdef bint some
     cdef int onto
     cdef walk at
     cdef span these
     for k in range(count):
-        these = inside(a, o + k)
+        these = inside(&of.axes[i], o + k)
         pixel = scratch + k * how.pitch * size
         some = begin(of, i, row, &at) and these.taps > 0
         if not some:
-            of.loops.fill(pixel, of.channels)
+            of.loops.fill(pixel, channels)
         onto = False
         while some:
             of.loops.pixel(
-                x + (at.offset + these.position * of.strides[i]) * size, these.taps, apart(of, i), of.channels, of.end, onto, pixel
+                x + (at.offset + these.position * of.strides[i]) * size, these.taps, apart(of, i), channels, of.end, onto, pixel
             )
             onto = True
             some = step(of, &at)
-    of.loops.finished(scratch, count * how.pitch)
-    k = of.rows * a.count
-    y += (image * of.channels * k + row * a.count + o) * size
-    if size == 8:
-        transpose(<const long long*>scratch, how.pitch, count, of.channels, <long long*>y, k)
-    elif size == 4:
-        transpose(<const int*>scratch, how.pitch, count, of.channels, <int*>y, k)
-    elif size == 2:
-        transpose(<const short*>scratch, how.pitch, count, of.channels, <short*>y, k)
-    else:
-        transpose_bytes(<const signed char*>scratch, how.pitch, count, of.channels, <signed char*>y, k)
+
+
+cdef void folded_pixels(
+    const pooling* of, const plan* how, const char* x, Py_ssize_t row, Py_ssize_t o, Py_ssize_t count, char* scratch
+) noexcept nogil:
+    """Fold the rows of pixels that a row of windows reaches over into one, and that into its windows."""
+    cdef Py_ssize_t i = of.ndim - 1, size = of.loops.itemsize, k
+    cdef const axis* a = &of.axes[i]
+    cdef const axis* b = &of.axes[i - 1]
+    cdef char* v = scratch + (how.together * how.pitch + 4 * of.loops.lanes) * size
+    cdef Py_ssize_t start = start_of(a, o), begin_at = min(max(start, 0), a.size), n = 0
+    cdef span below = inside(b, row % b.count), these
+    cdef walk at
+    cdef bint some
+    cdef int onto = False
+    if start < a.size:
+        n = max(0, min(a.size, start + (count - 1) * a.stride + reach(a)) - begin_at)
+    some = n > 0 and below.taps > 0 and begin(of, i - 1, row // b.count, &at)
+    while some:
+        of.loops.pixel(
+            x + (at.offset + below.position * of.strides[i - 1] + begin_at * of.channels) * size,
+            below.taps, apart(of, i - 1), n * of.channels, of.end, onto, v
+        )
+        onto = True
+        some = step(of, &at)
+    for k in range(count):
+        these = inside(a, o + k)
+        of.loops.neighbours(
+            v + (these.position - begin_at) * of.channels * size, these.taps if onto else 0,
+            min(a.dilation, a.size) * of.channels, of.channels, scratch + k * how.pitch * size
+        )
 
 
 cdef void transpose_bytes(
@@ -277,12 +323,14 @@ cdef inline Py_ssize_t whole_run(const pooling* of) noexcept nogil:
 cdef void choose(const pooling* of, int threads, plan* how) noexcept nogil:
     cdef const axis* a = &of.axes[of.ndim - 1]
     cdef Py_ssize_t planes = of.images * of.channels, rows = planes * of.rows, lanes = of.loops.lanes, size = of.loops.itemsize
-    cdef Py_ssize_t room = BLOCK // size, last_tap = a.first + reach(a) - 1
+    cdef Py_ssize_t room = BLOCK // size, last_tap = a.first + reach(a) - 1, columns = 0
     cdef bint masked
     how.masks = NULL
     how.table = NULL
     how.parts = how.together = how.count = 1
     how.pitch = how.guard = how.scratch = 0
+    how.slices = 1
+    how.separate = False
     how.run = whole_run(of)
     if how.run > 0:
         how.way = WHOLE
@@ -291,11 +339,23 @@ cdef void choose(const pooling* of, int threads, plan* how) noexcept nogil:
         how.items = of.images * how.parts
     elif of.channels >= 8 and of.stride_c == 1 and of.strides[of.ndim - 1] != 1 and of.channels <= room:
         how.way = SIDE
+        how.run = of.channels
         how.pitch = (of.channels + lanes - 1) // lanes * lanes
         how.together = max(1, min(room // how.pitch, a.count))
+        if of.ndim > 1 and of.strides[of.ndim - 1] == of.channels and of.axes[of.ndim - 2].taps > 1 and reach(a) <= room // of.channels:
+            columns = min(how.together, (room // of.channels - reach(a)) // a.stride + 1)
+            how.separate = a.count > 1 and a.stride <= reach(a) and (columns == a.count or columns * a.stride >= reach(a))
+        if how.separate:
+            how.together = columns
+            columns = (columns - 1) * a.stride + reach(a)
         how.parts = (a.count + how.together - 1) // how.together
         how.items = of.images * of.rows * how.parts
-        how.scratch = (how.together * how.pitch + 4 * lanes) * size
+        if not how.separate and how.items < 4 * threads and threads > 1:  # channels are shared out, too
+            how.slices = max(1, min((4 * threads + how.items - 1) // how.items, of.channels // (4 * lanes)))
+            how.run = (of.channels // how.slices + lanes - 1) // lanes * lanes
+            how.slices = (of.channels + how.run - 1) // how.run
+            how.items *= how.slices
+        how.scratch = (how.together * how.pitch + 4 * lanes + (columns * of.channels + 2 * lanes if how.separate else 0)) * size
     elif a.count == 1 or reach(a) > room:
         how.way = APART
         how.items = (rows * a.count + lanes - 1) // lanes
