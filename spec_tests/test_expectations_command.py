@@ -141,7 +141,7 @@ def test_cypool_ships_no_list_for_itself_and_one_for_runtimes_that_deviate() -> 
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_a_shipped_list_is_short_says_why_and_is_about_cases_that_there_are(name: str) -> None:
     expectations = read(shipped()[name])
-    assert 5 < len(expectations.entries) < 60
+    assert 5 < len(expectations.entries) < 80
     assert all(entry.reason and entry.versions and "to be explained" not in entry.reason for entry in expectations.entries)
     ids = {case.id for case in expecting.instances.spread(every(), every_opset=True, variants=tuple(expecting.VARIANTS))}
     assert [glob for entry in expectations.entries for glob in idle(entry, ids, lambda: ids)] == []

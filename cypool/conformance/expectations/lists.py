@@ -113,19 +113,10 @@ def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """A runtime's list.
-
-    ``runtime`` is its name, as it calls itself or as one asks for it; ``covers`` the operators that
-    the list is about, all where it is empty: of others nothing is expected.
-    """
+    """A runtime's list. ``runtime`` is its name, as it calls itself or as one asks for it."""
 
     runtime: str
     entries: tuple[Entry, ...]
-    covers: tuple[str, ...] = ()
-
-    def covered(self, results: Iterable[Result]) -> list[Result]:
-        """Return the results of the operators that the list is about."""
-        return [result for result in results if not self.covers or result.op in self.covers]
 
     def in_force(self, version: str) -> list[Entry]:
         """Return the entries that are about this version of the runtime."""
@@ -177,14 +168,12 @@ def read(text: str) -> Expectations:
     except tomllib.TOMLDecodeError as error:
         raise ListError(f"not TOML: {error}") from None
     tables = record.pop("expect", [])
-    top = _texts("at the top", record, {"runtime": True, "versions": False, "covers": False}, ("covers",))
+    top = _texts("at the top", record, {"runtime": True, "versions": False}, ())
     _check_versions("at the top", top["versions"])
-    if unknown := [op for op in top["covers"] if op not in spec.operators()]:
-        raise ListError(f"at the top: covers {unknown[0]}, which is no operator; there are {', '.join(spec.operators())}")
     if not isinstance(tables, list):
         raise ListError("at the top: write [[expect]] for an entry, in two brackets")
     entries = [_entry(f"entry {number}", table, top["versions"]) for number, table in enumerate(tables, 1)]
-    return Expectations("".join(top["runtime"]), tuple(entries), top["covers"])
+    return Expectations("".join(top["runtime"]), tuple(entries))
 
 
 SEVERAL = ("operator", "type", "ruling", "fault", "cases", "except", "verdict")

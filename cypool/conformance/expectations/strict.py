@@ -61,7 +61,6 @@ def hold(expectations: Expectations, version: str, results: Sequence[Result], kn
     surprise where it is about no case at all.
     """
     entries = expectations.in_force(version)
-    results = expectations.covered(results)
     by_id = {result.case: result for result in results}
     owner = expectations.listed(version, results, against)
     surprises: list[Surprise] = []
