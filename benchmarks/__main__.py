@@ -50,11 +50,15 @@ def main() -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: max(counts)])  # as many for everybody, whatever they default to
     effort = timing.QUICK if options.quick else timing.FULL
     if options.sweep:
+        swept = []
         for item in sweep.SWEEPS:
             for threads in counts:
                 if options.pattern in item.name:
-                    lines = sweep.run(item, threads, effort)
+                    lines = sweep.run(item, threads, effort, options.best)
                     out.print(sweep.title(item, lines, threads), sweep.table(lines), "", sep="\n")
+                    swept += [(item, lines)] if threads == counts[0] else []
+        if options.plot:
+            sweep.draw(swept, options.plot)
         return
     operators = sorted({s.work.op for s in all_settings()})
     chosen = options.op.split(",") if options.op else operators
