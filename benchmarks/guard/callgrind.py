@@ -13,8 +13,9 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.guard.workloads import MARK, WORKLOADS, whole
+from cypool.kernels.builds import KERNELS
 
-KERNEL = re.compile(r"/cypool/kernels/\w+/(lp|box_max)\.")
+KERNEL = re.compile(rf"/cypool/kernels/\w+/(?:{'|'.join(KERNELS)})\.")
 
 
 def count(build: str) -> dict[str, int]:
