@@ -146,16 +146,25 @@ static inline void cypool_begin_careful(cypool_careful* s) {
 
 /* Add one element of each window. */
 static inline void cypool_add_careful(cypool_careful* s, const double* values) {
-    for (int i = 0; i < CYPOOL_SIDE; i++) {
-        double x = values[i], hi = s->hi[i], total = hi + x, part = total - hi, error = (hi - (total - part)) + (x - part);
-        int64_t bits;
-        memcpy(&bits, &x, sizeof bits);
-        s->hi[i] = total;
-        s->lo[i] += error;
-        s->errors[i] += fabs(error);
-        s->most[i] = s->most[i] > fabs(x) ? s->most[i] : fabs(x);
-        s->any_of[i] |= bits;
-        s->all_of[i] &= bits;
+    for (int i = 0; i < CYPOOL_SIDE; i += CYPOOL_WIDTH) {
+        cypool_vector x = cypool_load_double(values + i), hi = cypool_load_double(s->hi + i), total = hi + x, part = total - hi;
+        cypool_vector error = (hi - (total - part)) + (x - part);
+        cypool_put(s->hi + i, total);
+        cypool_put(s->lo + i, cypool_load_double(s->lo + i) + error);
+        cypool_put(s->errors + i, cypool_load_double(s->errors + i) + cypool_abs(error));
+        cypool_put(s->most + i, cypool_larger(cypool_abs(x), cypool_load_double(s->most + i)));
+#if CYPOOL_WIDTH == 1
+        int64_t bits, any_of, all_of;
+#else
+        cypool_integers bits, any_of, all_of;
+#endif
+        memcpy(&bits, values + i, sizeof bits);
+        memcpy(&any_of, s->any_of + i, sizeof bits);
+        memcpy(&all_of, s->all_of + i, sizeof bits);
+        any_of |= bits;
+        all_of &= bits;
+        memcpy(s->any_of + i, &any_of, sizeof bits);
+        memcpy(s->all_of + i, &all_of, sizeof bits);
     }
 }
 

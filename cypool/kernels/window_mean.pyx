@@ -14,6 +14,7 @@ from libc.string cimport memcpy
 from .exact cimport accumulate_exactly, accumulator, clear, quotient, rounded_sum, scaled
 from .floats cimport element, float16, signed_value, store_signed
 from .powers cimport pair, two_sum
+from .transposes cimport transpose
 from .vectors cimport (
     WIDTH, absolute, between, every_other, load, load_double, load_part, put, splat, store_floats, upper,
     vector, will_read
@@ -64,7 +65,7 @@ cdef enum:
     ROOM = SPAN + 128  # for whole vectors
     TALL = 64  # rows of outputs that go together, at most
     POINTERS = 512  # to the rows that these sum
-    FIRST_LEVEL = 4096  # sums that stay in the cache nearest to the processor
+    FIRST_LEVEL = 2048  # sums that stay in the cache nearest to the processor
     TABLE = BLOCK + 16
     TABLES = 16  # of divisors, which differ at the edges
     FOLDED = 64  # rows that a window has, to be listed
@@ -645,8 +646,10 @@ cdef void sum_side_by_side(
             add_careful(sums, values)
         if not next_element(&w):
             break
+    outer = count
     for i in range(lanes):
-        outer = rows.outer * padded_taps(last, columns[i])
+        if p.padding:
+            outer = rows.outer * padded_taps(last, columns[i])
         both = sums.any_of[i] < 0 and sums.all_of[i] >= 0
         if both:
             right = fabs(sums.hi[i] + sums.lo[i]) >= count * count * count * sums.most[i] * 1.1102230246251565e-16  # 2^-53
@@ -671,12 +674,15 @@ cdef void sum_again(
     cdef const axis* last = &p.axes[p.ndim - 1]
     cdef Py_ssize_t columns[TOGETHER]
     cdef Py_ssize_t o, start, reach = reach_of(last, 1)
-    cdef int waiting = 0
+    cdef int waiting = 0, failed = 0, k
+    cdef int failing[BLOCK + 1]
     cdef bundle rows
     set_rows(&rows, p, row)
     for o in range(count):
-        if least <= fabs(s.total[o]) < INFINITY:
-            continue
+        failing[failed] = <int>o
+        failed += not least <= fabs(s.total[o]) < INFINITY
+    for k in range(failed):
+        o = failing[k]
         start = start_of(last, first + o)
         if element is not double and not isfinite(s.total[o]) and not rows.empty:
             store_signed(y + o, s.total[o])  # of finite elements no sum overflows
@@ -932,9 +938,9 @@ cdef void whole_planes(
     cdef double hi[GROUP]
     cdef double lo[GROUP]
     cdef double magnitude[GROUP]
-    cdef double divisor = 1.0, inner = 1.0
+    cdef double divisor = 1.0, inner = 1.0, once
     cdef pair sum
-    cdef bint contiguous = True
+    cdef bint contiguous = True, padded
     cdef int a = p.ndim - 1
     while a >= 0:
         contiguous = contiguous and p.strides[a] == size
@@ -942,10 +948,14 @@ cdef void whole_planes(
         divisor *= padded_taps(&p.axes[a], 0)
         inner *= p.axes[a].size
         a -= 1
+    padded = p.padding and divisor > inner
+    if not p.padding:
+        divisor = inner
+    once = 1.0 / divisor
     while plane < last:
         count = min(<Py_ssize_t>GROUP, last - plane)
         for k in range(count):
-            starts[k] = x + (plane + k) // p.channels * p.stride_n + (plane + k) % p.channels * p.stride_c
+            starts[k] = x + plane_offset(p, plane + k)
             hi[k] = lo[k] = magnitude[k] = 0.0
         start = 0
         while start < size:
@@ -966,9 +976,10 @@ cdef void whole_planes(
         for k in range(count):
             if element is not double:
                 hi[k] += lo[k]
-            whole_mean(
-                starts[k], p, hi[k], lo[k], magnitude[k], divisor if p.padding else inner, p.padding and divisor > inner, y + plane + k
-            )
+            if element is not double and 0.0 < p.limit * magnitude[k] <= fabs(hi[k]) < INFINITY:
+                store_signed(y + plane + k, hi[k] * once)
+            else:
+                whole_mean(starts[k], p, hi[k], lo[k], magnitude[k], divisor, padded, y + plane + k)
         plane += count
 
 
@@ -984,6 +995,12 @@ cdef bint is_whole(const axis* along) noexcept nogil:
 # --- planes ------------------------------------------------------------------------------------------------------------------------------
 
 
+cdef inline void begin_work(scratch* s) noexcept nogil:
+    """Forget what another call left behind."""
+    s.block = s.flat_block = -1
+    s.next_table = 0
+
+
 cdef void some_rows(
     const element* x, const problem* p, Py_ssize_t unit, Py_ssize_t last, scratch* s, element* y
 ) noexcept nogil:
@@ -993,8 +1010,6 @@ cdef void some_rows(
     cdef element* out
     cdef bundle rows
     cdef bint two
-    s.block = s.flat_block = -1
-    s.next_table = 0
     s.plane.start = NULL
     for o in range(FOLDED):
         s.rows[o].start = NULL
@@ -1031,7 +1046,11 @@ cdef void part_of_work(
     if p.whole:
         whole_planes(x, p, unit, last, s, y)
     else:
+        begin_work(s)
         some_rows(x, p, unit, last, s, y)
+
+
+include "gathered_planes.pxi"
 
 
 cdef Py_ssize_t list_rows(const problem* p, Py_ssize_t row, row_entry* entry, Py_ssize_t* offsets) noexcept nogil:
@@ -1159,6 +1178,9 @@ def window_mean(
     cdef Py_ssize_t* offsets = NULL
     cdef double listed
     cdef element* out
+    cdef element* copies = NULL
+    cdef problem dense
+    cdef gathering g
     if not (ndim > 0 and axes.shape[1] == 7 and strides.shape[0] == ndim and threads > 0 and sound(<const axis*>&axes[0, 0], ndim)):
         raise ValueError("window_mean: axes, strides or threads out of range")
     plan(
@@ -1177,8 +1199,18 @@ def window_mean(
         return
     if p.whole:
         units = outputs
+    plan_gathering(&p, sizeof(element), x.shape[0], &g)
+    if g.tile:
+        units = g.items
     parts = min(<Py_ssize_t>threads, units)
     s = <scratch*>malloc(parts * sizeof(scratch))
+    dense = p
+    if g.tile:
+        p.strides = g.strides
+        copies = <element*>malloc(parts * g.size * sizeof(element))
+        if copies == NULL:
+            free(s)
+            raise MemoryError("no room for the kernel's scratch memory")
     p.entries = NULL
     p.together = 0
     listed = rows_in_window(&p)
@@ -1194,17 +1226,24 @@ def window_mean(
             p.offsets = offsets
             plan_together(&p)
     if s == NULL:
+        free(copies)
         free(entries)
         free(offsets)
         raise MemoryError("no room for the kernel's scratch memory")
     start = &x[0, 0]
     out = &y[0]
     with nogil:
-        if parts == 1:
+        if g.tile:
+            for part in prange(parts, num_threads=<int>parts, schedule="static"):
+                gathered_items(
+                    start, &dense, &p, &g, units * part // parts, units * (part + 1) // parts, s + part, copies + part * g.size, out
+                )
+        elif parts == 1:
             part_of_work(start, &p, 0, units, s, out)
         else:
             for part in prange(parts, num_threads=<int>parts, schedule="static"):
                 part_of_work(start, &p, units * part // parts, units * (part + 1) // parts, s + part, out)
     free(s)
+    free(copies)
     free(entries)
     free(offsets)

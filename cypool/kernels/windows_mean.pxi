@@ -86,7 +86,7 @@ cdef inline void down_strip(
         return
     while i < count:
         at = i * stride
-        if taps > 1 and (i + odd) % 2 == 0:
+        if taps > 2 and (i + odd) % 2 == 0:
             a = from_row(rows, at + dilation, j, all, left, unused)
             b = splat(0.0)
             for k in range(2, taps):
@@ -205,6 +205,7 @@ cdef Py_ssize_t many_rows(
     cdef Py_ssize_t taps = last.taps, dilation = last.dilation if taps > 1 else 0
     cdef Py_ssize_t shift, ahead_step, down_stride = 1, down_taps, down_dilation
     cdef const char* ahead
+    cdef bint seen
     cdef const element* source = x
     cdef element* out
     cdef extremes found
@@ -222,6 +223,13 @@ cdef Py_ssize_t many_rows(
     found.most = 0.0
     found.negative = found.positive = False
     start = start_of(last, first) + s.left
+    # several small planes that follow each other are looked at together
+    seen = (
+        p.blocks == 1 and lead != NULL and total >= 2 * p.rows and p.strides[0] == last.size
+        and p.stride_c == lead.size * last.size and p.stride_n == p.channels * p.stride_c
+    )
+    if seen and p.limit > 0.0:
+        look(x + plane * p.stride_c, p, 0, ((unit + total - 1) // p.rows - plane + 1) * lead.size, last.size, &found)
     while done < total:
         source = x + plane_offset(p, plane)
         count = min(total - done, p.rows - row)
@@ -241,7 +249,7 @@ cdef Py_ssize_t many_rows(
             for k in range(high - low):
                 at = low + k
                 s.rows_of[k] = <const void*>(source + start + at * p.strides[0]) if 0 <= at < lead.size else <const void*>s.nothing
-            if p.limit > 0.0:
+            if p.limit > 0.0 and not seen:
                 low = max(<Py_ssize_t>0, low)
                 high = min(high, lead.size)
                 if p.blocks == 1:
