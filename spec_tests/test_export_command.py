@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from cypool.conformance.corpus import corpus
+from cypool.conformance.corpus.export import VERSION
 
 
 def cypool(*arguments):
@@ -18,7 +19,7 @@ def test_cases_are_selected_and_the_hash_is_told(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     found = corpus.read(tmp_path / "some")
     assert {case.id.split("/")[2] for case in found} == {"rank2", "invalid"}
-    assert done.stdout.startswith(f"{tmp_path / 'some'}: some cases of corpus 1, {len(found)} cases in ")
+    assert done.stdout.startswith(f"{tmp_path / 'some'}: some cases of corpus {VERSION}, {len(found)} cases in ")
     assert done.stdout.endswith(f", sha256 {hashlib.sha256((tmp_path / 'some' / 'manifest.json').read_bytes()).hexdigest()}\n")
 
 

@@ -14,9 +14,10 @@ from cypool.conformance.cases.case import Case
 from cypool.conformance.corpus.atomic_directory import whole_directory, write_files
 from cypool.conformance.corpus.corpus import MANIFEST, CorpusError, case_files, case_path, entry, file_hash, manifest
 
-VERSION = 1
+VERSION = 2
 HASHES = {
     1: "ad4be4982c1c5f6f852e7cad9b041075d6cdd27c366627e0a086aa1f11d1ee7c",
+    2: "fccd01ce461543cd46dc3fc67788fa5815763d60d07de7b2966e2eec74061836",
 }
 """The hash of every corpus there was. One that differs in a byte is a new version: it gets a new line, and the old lines stay."""
 
