@@ -232,3 +232,12 @@ def test_what_no_loop_may_rely_on_is_refused(build):
     ):
         with pytest.raises(ValueError):
             call(*wrong)
+
+
+@pytest.mark.parametrize("build", list(KERNELS))
+def test_a_plane_too_large_to_be_copied_is_read_where_it_lies(build):
+    """Sizes of copies of planes that are one element over and over do not overflow."""
+    size = 1 << 60
+    x = np.broadcast_to(np.full((1, 1, 1), 1.5), (1, 1, 4))
+    axes = [Axis(size, 3, 0, 1, 2, 1, size)]
+    assert mean(x, "double", axes, build=build).tolist() == [1.5, 1.5, 1.5]

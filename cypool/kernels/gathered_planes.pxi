@@ -7,6 +7,7 @@ cdef enum:
     COPY = 1 << 18  # bytes of a band
     COPIED = 1 << 19  # bytes of whole planes, at most
     LINE = 64  # bytes
+    MOST_PLANE = 1 << 30  # elements of a plane, above which sizes in bytes might overflow
 
 # How planes are copied.
 cdef struct gathering:
@@ -30,9 +31,8 @@ cdef void plan_gathering(const problem* p, Py_ssize_t itemsize, Py_ssize_t image
     while a >= 0:
         g.strides[a] = size
         dense = dense and (p.strides[a] == size or p.axes[a].size == 1)
-        if p.axes[a].size == 0 or size > COPIED // p.axes[a].size:
-            if a > 0 or p.axes[a].size == 0:
-                return
+        if p.axes[a].size == 0 or size > (COPIED if a > 0 else MOST_PLANE) // p.axes[a].size:
+            return
         g.row = size
         size *= p.axes[a].size
         a -= 1
