@@ -1,7 +1,8 @@
-"""The command ``cypool``, as it is installed: the command line of the package, or a line on why that can't be imported.
+"""The command ``cypool``, as it is installed: the command line of the package, or a line on why
+that can't be imported.
 
-A module of its own, outside the package, because importing that fails where CYPOOL_ISA asks for a build that can't run, and where nothing
-was built.
+A module of its own, outside the package, because importing that fails where CYPOOL_ISA asks for a
+build that can't run, and where nothing was built.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The options of ``pytest --pyargs cypool.conformance.suite --cypool-runtime NAME``.
 
-A module of its own, outside the package, because pytest wants options before it knows what is collected: it imports this in every run where
-cypool is installed, and must not import cypool for that.
+A module of its own, outside the package, because pytest wants options before it knows what is
+collected: it imports this in every run where cypool is installed, and must not import cypool for
+that.
 """
 
 from __future__ import annotations

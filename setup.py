@@ -1,8 +1,9 @@
-"""Builds the kernels, every source of cypool/kernels once for each CPU level that ``builds.py`` lists for this machine, and what lies
-before them.
+"""Builds the kernels, every source of cypool/kernels once for each CPU level that ``builds.py``
+lists for this machine, and what lies before them.
 
-pyproject.toml cannot say this: the builds are a product of two tables, and OpenMP has to be probed for.
-Environment: CYPOOL_DEBUG=1 builds kernels with bounds checks and traps for undefined behaviour; CYPOOL_OPENMP=0 builds without threads.
+pyproject.toml cannot say this: the builds are a product of two tables, and OpenMP has to be probed
+for. Environment: CYPOOL_DEBUG=1 builds kernels with bounds checks and traps for undefined
+behaviour; CYPOOL_OPENMP=0 builds without threads.
 """
 
 import multiprocessing
@@ -39,7 +40,10 @@ if DEBUG:
     ]
 
 JOBS = (os.cpu_count() or 1) if multiprocessing.get_start_method() == "fork" else 0
-"""Processes that turn Cython into C at the same time. Started otherwise than by fork, they would run this file again."""
+"""Processes that turn Cython into C at the same time.
+
+Started otherwise than by fork, they would run this file again.
+"""
 
 DIRECTIVES = {
     "language_level": 3,
@@ -54,14 +58,18 @@ DIRECTIVES = {
 
 
 def copy_if_changed(source: Path, target: Path) -> None:
-    """Keep time stamps of what has not changed, so that an unchanged kernel is not compiled again."""
+    """Keep time stamps of what has not changed, so that an unchanged kernel is not
+    compiled again.
+    """
     if not target.exists() or target.read_bytes() != source.read_bytes():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
 
 
 def extensions() -> list[Extension]:
-    """One extension a kernel and variant, each from its own copy of the sources under its real dotted name."""
+    """One extension a kernel and variant, each from its own copy of the sources under its real
+    dotted name.
+    """
     for package in ("cypool", "cypool/kernels"):
         (TREE / package).mkdir(parents=True, exist_ok=True)
         (TREE / package / "__init__.py").touch()
@@ -101,7 +109,9 @@ def extensions() -> list[Extension]:
 
 
 class BuildKernels(build_ext):
-    """build_ext that asks the compiler for OpenMP first, and goes on without it, saying so, where there is none."""
+    """build_ext that asks the compiler for OpenMP first, and goes on without it, saying so, where
+    there is none.
+    """
 
     def openmp_works(self) -> bool:
         """Whether a program that uses OpenMP compiles and links."""
@@ -118,7 +128,9 @@ class BuildKernels(build_ext):
             return True
 
     def use_clang_cl(self) -> None:
-        """On Windows compile with clang-cl, which takes the options of gcc behind a prefix; Microsoft's own compiler has none of them."""
+        """On Windows compile with clang-cl, which takes the options of gcc behind a prefix;
+        Microsoft's own compiler has none of them.
+        """
         clang = shutil.which("clang-cl")
         if not clang:
             raise SystemExit("cypool: building on Windows takes clang-cl, which comes with LLVM and with Visual Studio's C++ Clang tools")

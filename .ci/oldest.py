@@ -1,4 +1,6 @@
-"""Print the oldest version that pyproject.toml allows of everything that running and testing needs, as requirements for pip."""
+"""Print the oldest version that pyproject.toml allows of everything that running and testing needs,
+as requirements for pip.
+"""
 
 import re
 import tomllib

@@ -1,6 +1,9 @@
-"""cypool beside its peers: the same work, the same process, turn by turn. ``python -m benchmarks --help`` says how.
+"""cypool beside its peers: the same work, the same process, turn by turn.
 
-Numbers of threads are given by the races, so the environment must not give others: libraries read it once, when they are loaded.
+``python -m benchmarks --help`` says how.
+
+Numbers of threads are given by the races, so the environment must not give others: libraries read
+it once, when they are loaded.
 """
 
 import os

@@ -1,4 +1,5 @@
-"""``python -m benchmarks``: run the races and print how cypool stands beside its peers, the limit and the targets.
+"""``python -m benchmarks``: run the races and print how cypool stands beside its peers, the limit
+and the targets.
 
 Apart from everything else because it alone reads the command line and sets the process up.
 """

@@ -1,4 +1,5 @@
-"""``python -m benchmarks.accuracy``: how far the norms of random rows are from the exact ones; needs ``cypool[check]``.
+"""``python -m benchmarks.accuracy``: how far the norms of random rows are from the exact ones;
+needs ``cypool[check]``.
 
 Writes ``figures/accuracy.json`` and, from it, the sentence of docs/kernels.md.
 """
@@ -59,8 +60,10 @@ def measure() -> dict[str, dict[str, int]]:
 def sentence(counts: dict[str, dict[str, int]]) -> str:
     """The figures in words.
 
-    >>> sentence({"float": {"0": 7200}, "double": {"0": 6789, "1": 411}})
-    'float equals the exact result rounded in 7,200 of 7,200 draws; double in 6,789 of 7,200, the others at most 1 ULP off.'
+    >>> told = sentence({"float": {"0": 7200}, "double": {"0": 6789, "1": 411}})
+    >>> print(told.replace("; ", ";\\n"))
+    float equals the exact result rounded in 7,200 of 7,200 draws;
+    double in 6,789 of 7,200, the others at most 1 ULP off.
     """
     parts = []
     for type, row in counts.items():

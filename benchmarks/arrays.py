@@ -34,7 +34,9 @@ def numpy_type(name: str) -> Any:
 
 
 def normal(shape: tuple[int, ...]) -> Array:
-    """Normally distributed float32 values; beyond a million of them they repeat, since drawing takes longer than pooling."""
+    """Normally distributed float32 values; beyond a million of them they repeat, since drawing
+    takes longer than pooling.
+    """
     tile = np.random.default_rng(4).standard_normal(min(_TILE, math.prod(shape)), dtype=np.float32)
     return np.resize(tile, shape)
 

@@ -1,6 +1,8 @@
-"""``python -m benchmarks.page``: write table and picture of docs/performance.md from ``figures/performance.json``; needs matplotlib.
+"""``python -m benchmarks.page``: write table and picture of docs/performance.md from
+``figures/performance.json``; needs matplotlib.
 
-The record is what ``python -m benchmarks --quick --json benchmarks/figures/performance.json`` wrote.
+The record is what ``python -m benchmarks --quick --json benchmarks/figures/performance.json``
+wrote.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ Values = Sequence[tuple[dict[str, Any], float | None]]
 
 
 def draw(results: Results, path: Path, title: str) -> None:
-    """Draw results as their record has them: a line a row, a dot for each of its settings and peers; right of 1 is slower than cypool.
+    """Draw results as their record has them: a line a row, a dot for each of its settings and
+    peers; right of 1 is slower than cypool.
 
     Thin bars are memory's limit, thick ones what is asked against the fastest peer.
     """

@@ -1,6 +1,8 @@
-"""Work of the operators over windows and regions, as data: their ONNX attributes, and arrays to run them on.
+"""Work of the operators over windows and regions, as data: their ONNX attributes, and arrays to run
+them on.
 
-Apart from GlobalLpPool and MaxRoiPool because these are called, by everybody, as the operator's attributes say.
+Apart from GlobalLpPool and MaxRoiPool because these are called, by everybody, as the operator's
+attributes say.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A race: one setting, one number of threads, everybody who can do the work; checked first, then timed.
+"""A race: one setting, one number of threads, everybody who can do the work; checked first, then
+timed.
 
 Apart from the timing because here is decided who takes part and whose answer counts.
 """
@@ -19,7 +20,9 @@ from benchmarks.work import Array, Work
 CYPOOL = "cypool"
 
 TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-3, "float64": 1e-11}
-"""How far a peer's sums and norms may be from cypool's, relative to theirs, or to what all of them have in the mean."""
+"""How far a peer's sums and norms may be from cypool's, relative to theirs, or to what all of them
+have in the mean.
+"""
 
 EXACT = ("MaxRoiPool", "MaxPool", "GlobalMaxPool", "MaxUnpool")
 """Operators whose values have to be the same."""

@@ -65,7 +65,9 @@ def goal_name(goal: Goal) -> str:
 
 
 def target_table(results: Iterable[Result]) -> Table:
-    """One line a row of the target table and goal: how many settings meet it, and the one that is worst off."""
+    """One line a row of the target table and goal: how many settings meet it, and the one that is
+    worst off.
+    """
     groups: dict[tuple[str, str, float, int], list[tuple[float, bool, str]]] = defaultdict(list)
     for result in results:
         for goal, reached, met in result.verdicts():

@@ -1,7 +1,9 @@
-"""How cost grows: over four orders of magnitude of what the work consists of, with the slope in log-log.
+"""How cost grows: over four orders of magnitude of what the work consists of, with the slope in
+log-log.
 
-That is elements for norms of planes and scattered elements, windows times their taps (or the sum of their sides, where windows are taken
-apart into rows and columns), regions times the area of their bins, or times samples.
+That is elements for norms of planes and scattered elements, windows times their taps (or the sum of
+their sides, where windows are taken apart into rows and columns), regions times the area of their
+bins, or times samples.
 
 Apart from the settings because no peer takes part: the question is linearity.
 """
@@ -106,7 +108,9 @@ def slope(lines: list[Line]) -> float:
 
 
 def title(sweep: Sweep, lines: list[Line], threads: int) -> str:
-    """What was swept, and the exponent of the whole and of its larger half, where the fixed cost of a call no longer shows."""
+    """What was swept, and the exponent of the whole and of its larger half, where the fixed cost of
+    a call no longer shows.
+    """
     return f"{sweep.name}, {threads} T: slope {slope(lines):.3f}, of the larger half {slope(lines[len(lines) // 2 :]):.3f}"
 
 
@@ -122,7 +126,9 @@ def table(lines: list[Line]) -> Table:
 
 
 def draw(swept: Sequence[tuple[Sweep, list[Line]]], path: Path) -> None:
-    """Draw time against units, each sweep a line, all from one point on: what is parallel to the dashed line grows linearly."""
+    """Draw time against units, each sweep a line, all from one point on: what is parallel to the
+    dashed line grows linearly.
+    """
     import matplotlib
 
     matplotlib.use("agg")

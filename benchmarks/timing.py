@@ -1,4 +1,5 @@
-"""The clock: contestants take turns, several rounds, so that whatever else the machine does falls on all of them alike.
+"""The clock: contestants take turns, several rounds, so that whatever else the machine does falls
+on all of them alike.
 
 Apart from the race because it knows only calls and times.
 """
@@ -56,7 +57,9 @@ class Times:
         return (high - low) / self.median / 2
 
     def over(self, other: Times, best: bool = False) -> float:
-        """How many times as long as the other: the median of the rounds' ratios, which drift cannot touch, or the ratio of best samples."""
+        """How many times as long as the other: the median of the rounds' ratios, which drift cannot
+        touch, or the ratio of best samples.
+        """
         if best:
             return min(self.all) / min(other.all)
         pairs = zip(self.rounds, other.rounds, strict=False)

@@ -1,6 +1,7 @@
 """A piece of work, as data, and the arrays that it stands for.
 
-Apart from the settings because peers read it too: whoever takes part in a race is given the same work and the same arrays.
+Apart from the settings because peers read it too: whoever takes part in a race is given the same
+work and the same arrays.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ class Roi:
         return x, self.regions().astype(x.dtype)
 
     def regions(self) -> Array:
-        """The rois, redrawn until every reading of the bin bounds agrees, so that all peers have the same answer."""
+        """The rois, redrawn until every reading of the bin bounds agrees, so that all peers have
+        the same answer.
+        """
         rng = np.random.default_rng(5)
         height, width = self.shape[2:]
         rois: list[list[float]] = []

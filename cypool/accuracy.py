@@ -1,6 +1,7 @@
 """The numeric contract: how near its exact result, rounded once, each operator's output is.
 
-One place for the tests that hold kernels to it and for the pages that tell of it. docs/kernels.md says how it is kept.
+One place for the tests that hold kernels to it and for the pages that tell of it. docs/kernels.md
+says how it is kept.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ ACCURACY: dict[str, dict[str, Accuracy]] = {
 
 
 def accuracy(op: str, type: str) -> Accuracy:
-    """Return the accuracy of an operator's outputs of an element type: to the bit, where nothing else is said.
+    """Return the accuracy of an operator's outputs of an element type: to the bit, where nothing
+    else is said.
 
     >>> accuracy("GlobalLpPool", "double").ulp, accuracy("MaxPool", "int8").ulp
     (4, 0)

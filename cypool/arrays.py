@@ -1,4 +1,5 @@
-"""Arrays on the memory of what callers pass: numpy's own, by DLPack, by ``__array__`` or by the buffer protocol.
+"""Arrays on the memory of what callers pass: numpy's own, by DLPack, by ``__array__`` or by the
+buffer protocol.
 
 Apart from the checks because functions and models take the same objects, and refuse the same.
 """
@@ -14,7 +15,8 @@ CPU = 1
 
 
 def view(value: Any) -> np.ndarray[Any, Any]:
-    """Return an array on the memory of ``value``, of numpy's class or a subclass; TypeError with the reason where numpy can't.
+    """Return an array on the memory of ``value``, of numpy's class or a subclass; TypeError with
+    the reason where numpy can't.
 
     >>> view(memoryview(b"ab"))
     array([97, 98], dtype=uint8)
@@ -30,12 +32,15 @@ def view(value: Any) -> np.ndarray[Any, Any]:
 
 
 def is_masked(array: Any) -> bool:
-    """Tell whether some elements may be hidden: numpy's masked arrays, and other libraries' subclasses that have a mask."""
+    """Tell whether some elements may be hidden: numpy's masked arrays, and other libraries'
+    subclasses that have a mask.
+    """
     return hasattr(type(array), "mask")
 
 
 def _exchanged(value: Any) -> np.ndarray[Any, Any]:
-    """Take the array by DLPack, which has types that numpy's side of it lacks, bfloat16 for one; then by ``__array__``.
+    """Take the array by DLPack, which has types that numpy's side of it lacks, bfloat16 for one;
+    then by ``__array__``.
 
     Not from another device: ``__array__`` would copy.
     """

@@ -1,4 +1,5 @@
-"""cypool as an ONNX Backend: the interface that ONNX's own test suite, and cypool's checker, drive runtimes by.
+"""cypool as an ONNX Backend: the interface that ONNX's own test suite, and cypool's checker, drive
+runtimes by.
 
 The interface is ONNX's: a module with functions of given names. The session does the work.
 """
@@ -28,7 +29,9 @@ class CypoolRep(BackendRep):
         self.session = session
 
     def run(self, inputs: Any, **_: Any) -> tuple[Any, ...]:
-        """Return the outputs for a list of inputs in the model's order, for inputs by name as a dict, or for the one input by itself."""
+        """Return the outputs for a list of inputs in the model's order, for inputs by name as a
+        dict, or for the one input by itself.
+        """
         if not isinstance(inputs, Mapping):
             names = [argument.name for argument in self.session.get_inputs()]
             inputs = dict(zip(names, _several(inputs, names, "the model"), strict=True))
@@ -45,11 +48,15 @@ class CypoolBackend(Backend):
     """
 
     optimizes = False
-    """Nodes run as they stand, one after the other: asked not to optimise a graph, it does what it always does."""
+    """Nodes run as they stand, one after the other: asked not to optimise a graph, it does what it
+    always does.
+    """
 
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **_: Any) -> bool:
-        """Tell whether every node is of an operator that this backend, or ONNX's reference evaluator beneath it, has."""
+        """Tell whether every node is of an operator that this backend, or ONNX's reference
+        evaluator beneath it, has.
+        """
         if not cls.supports_device(device):
             return False
         try:
@@ -62,7 +69,9 @@ class CypoolBackend(Backend):
 
     @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **_: Any) -> CypoolRep:
-        """Load a model; errors as of ``cypool.session.InferenceSession``, and SpecValueError for another device than the CPU."""
+        """Load a model; errors as of ``cypool.session.InferenceSession``, and SpecValueError for
+        another device than the CPU.
+        """
         if not cls.supports_device(device):
             raise SpecValueError(f"device {device} is not supported, expected CPU")
         return CypoolRep(InferenceSession(model))
@@ -78,7 +87,8 @@ class CypoolBackend(Backend):
         node:
             The node; an input or output whose name is empty is omitted.
         inputs:
-            A list with an array for each input of the node. An omitted one has None there, or no place; None omits any other, too.
+            A list with an array for each input of the node. An omitted one has None there, or no
+            place; None omits any other, too.
         device:
             "CPU".
         outputs_info:

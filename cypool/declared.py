@@ -22,7 +22,9 @@ Sizes = dict[str, tuple[int, str]]
 """The size of each named dimension, and what gave it."""
 
 DEFAULTS_SINCE = 4
-"""The IR version from which on an initializer that is also an input is a default, and no constant."""
+"""The IR version from which on an initializer that is also an input is a default, and
+no constant.
+"""
 
 SCALARS = (bool, int, float, complex, str, list, tuple, np.generic)
 """What numpy makes an array of, and which has no memory to view."""
@@ -32,7 +34,9 @@ class Kind(Protocol):
     """The type of a value."""
 
     def take(self, where: str, value: Any, sizes: Sizes) -> Any:
-        """Return ``value`` as the evaluator takes it; SpecTypeError or SpecValueError, that names ``where``, if it doesn't fit."""
+        """Return ``value`` as the evaluator takes it; SpecTypeError or SpecValueError, that names
+        ``where``, if it doesn't fit.
+        """
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,9 @@ class Tensor:
     shape: Shape | None
 
     def take(self, where: str, value: Any, sizes: Sizes) -> np.ndarray[Any, Any]:
-        """Return an array in native byte order, on the memory of ``value`` where that is possible."""
+        """Return an array in native byte order, on the memory of ``value`` where that
+        is possible.
+        """
         array = array_of(where, value)
         if array.dtype != self.dtype:
             raise SpecTypeError(f"{where} is {type_name(array.dtype)}, the model declares {type_name(self.dtype)}")
@@ -80,8 +86,9 @@ class Optional:
 class NodeArg:
     """An input or an output of a model, in ONNX Runtime's words.
 
-    ``type`` is such as "tensor(float)"; in ``shape``, a dimension is a size, a name, or None where the model says nothing. The shape is
-    empty for a scalar, a tensor of unknown rank, and what is no tensor.
+    ``type`` is such as "tensor(float)"; in ``shape``, a dimension is a size, a name, or None where
+    the model says nothing. The shape is empty for a scalar, a tensor of unknown rank, and what is
+    no tensor.
     """
 
     name: str
@@ -99,8 +106,8 @@ class Input(NamedTuple):
 class Declared:
     """The inputs and outputs of a model.
 
-    ``required`` must be fed; ``defaults`` may be, and have a value in the model; ``outputs`` is what the model gives. All are in
-    the model's order.
+    ``required`` must be fed; ``defaults`` may be, and have a value in the model; ``outputs`` is
+    what the model gives. All are in the model's order.
     """
 
     def __init__(self, model: onnx.ModelProto) -> None:
@@ -113,7 +120,9 @@ class Declared:
         self._constants = {info.name for info in model.graph.input} & initial - defaulted
 
     def feed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is fed as an evaluator takes it; SpecTypeError or SpecValueError if it is not what the model declares."""
+        """Return what is fed as an evaluator takes it; SpecTypeError or SpecValueError if it is not
+        what the model declares.
+        """
         required = [each.argument.name for each in self.required]
         kinds = {each.argument.name: each.kind for each in (*self.required, *self.defaults)}
         for name in given:
@@ -136,7 +145,9 @@ class Declared:
 def argument(info: onnx.ValueInfoProto) -> NodeArg:
     """Return what a model says of an input or an output.
 
-    >>> model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 18]> g (float[N, 2] x) => (float y) { y = Neg (x) }')
+    >>> model = onnx.parser.parse_model('''
+    ...     <ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, 2] x) => (float y) { y = Neg (x) }''')
     >>> argument(model.graph.input[0])
     NodeArg(name='x', type='tensor(float)', shape=['N', 2])
     """
@@ -145,7 +156,9 @@ def argument(info: onnx.ValueInfoProto) -> NodeArg:
 
 
 def input_of(info: onnx.ValueInfoProto) -> Input:
-    """Return an input; SpecValueError where the model doesn't say what it takes, NotImplementedError where nothing here can give that."""
+    """Return an input; SpecValueError where the model doesn't say what it takes,
+    NotImplementedError where nothing here can give that.
+    """
     return Input(argument(info), _kind(f"input {info.name}", info.type))
 
 
@@ -167,7 +180,9 @@ def _text(type: onnx.TypeProto) -> str:
 
 
 def _element(number: int) -> str:
-    """Name an element type as ONNX does, or by its number where the installed onnx doesn't know it."""
+    """Name an element type as ONNX does, or by its number where the installed onnx
+    doesn't know it.
+    """
     return onnx.TensorProto.DataType.Name(number).lower() if number in onnx.TensorProto.DataType.values() else str(number)
 
 
@@ -202,7 +217,7 @@ def _dimension(dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
     return dim.dim_param or None
 
 
-# --- what is fed -------------------------------------------------------------------------------------------------------------------------
+# --- what is fed ----------------------------------------------------------------------------------
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
@@ -211,7 +226,9 @@ def type_name(dtype: np.dtype[Any]) -> str:
 
 
 def array_of(where: str, value: Any) -> np.ndarray[Any, Any]:
-    """Return a feed as the evaluator takes it: in native byte order, and strings as objects; SpecTypeError if it is no array."""
+    """Return a feed as the evaluator takes it: in native byte order, and strings as objects;
+    SpecTypeError if it is no array.
+    """
     try:
         viewed = value if isinstance(value, SCALARS) else view(value)
         if is_masked(viewed):

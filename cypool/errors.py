@@ -7,7 +7,8 @@ The module imports nothing, so that each layer can raise them.
 class SpecError(Exception):
     """A call, a model or a data file that does not fit the operator's specification.
 
-    Never raised itself: one of its two kinds is, so that ``except ValueError`` and ``except TypeError`` work as users expect.
+    Never raised itself: one of its two kinds is, so that ``except ValueError`` and
+    ``except TypeError`` work as users expect.
     """
 
 

@@ -1,7 +1,8 @@
-"""Turn a checked call into what a kernel needs: one function an operator, found by its name in snake case.
+"""Turn a checked call into what a kernel needs: one function an operator, found by its name in
+snake case.
 
-ONNX ends here. What follows is mathematics: a kernel by its mathematical name, and the numbers that say where its windows lie.
-All of it follows the rulings of the operator's spec file.
+ONNX ends here. What follows is mathematics: a kernel by its mathematical name, and the numbers that
+say where its windows lie. All of it follows the rulings of the operator's spec file.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def global_max_pool(call: Signature) -> Work:
 
 
 def max_pool(call: Signature) -> Work:
-    """Return the work for the windows that the attributes make. Only Indices depend on storage_order."""
+    """Return the work for the windows that the attributes make.
+
+    Only Indices depend on storage_order.
+    """
     return Work("window_max", (call.axes, bool(call.attributes.get("storage_order", 0))))
 
 
@@ -52,7 +56,10 @@ def global_average_pool(call: Signature) -> Work:
 
 
 def average_pool(call: Signature) -> Work:
-    """Return the work for the windows that the attributes make. Version 1 does not count the padding."""
+    """Return the work for the windows that the attributes make.
+
+    Version 1 does not count the padding.
+    """
     return Work("window_mean", (call.axes, bool(call.attributes.get("count_include_pad", 0))))
 
 

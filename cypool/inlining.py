@@ -9,10 +9,12 @@ from cypool.loading import nodes_of
 
 
 def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return the model without calls of its functions, but of those written for another opset than its own, which stay.
+    """Return the model without calls of its functions, but of those written for another opset than
+    its own, which stay.
 
     >>> model = onnx.parser.parse_model('''
-    ...     <ir_version: 9, opset_import: ["" : 18, "mine" : 1]> g (float[2] x) => (float[2] y) { y = mine.Twice (x) }
+    ...     <ir_version: 9, opset_import: ["" : 18, "mine" : 1]>
+    ...     g (float[2] x) => (float[2] y) { y = mine.Twice (x) }
     ...     <domain: "mine", opset_import: ["" : 18]> Twice (a) => (b) { b = Add (a, a) }''')
     >>> [node.op_type for node in inlined(model).graph.node]
     ['Add']
@@ -29,6 +31,8 @@ def inlined(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _fill_in(node: onnx.NodeProto, function: onnx.FunctionProto) -> None:
-    """Add the function's default attribute values that the calling node omits; onnx's inliner does not."""
+    """Add the function's default attribute values that the calling node omits; onnx's inliner does
+    not.
+    """
     given = {attribute.name for attribute in node.attribute}
     node.attribute.extend(default for default in function.attribute_proto if default.name not in given)

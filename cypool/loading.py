@@ -1,7 +1,7 @@
 """Read models, and refuse other bytes, before anything looks for operators in them.
 
-ONNX's evaluator relies on it: on a graph whose values are all given, on data inside, and on the default
-domain by its empty name.
+ONNX's evaluator relies on it: on a graph whose values are all given, on data inside, and on the
+default domain by its empty name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from onnx.external_data_helper import uses_external_data
 from cypool.errors import SpecTypeError, SpecValueError
 
 OLDEST = 1, 19
-"""The first onnx with arrays of bfloat16; before it, those are of three other types, depending on where they come from."""
+"""The first onnx with arrays of bfloat16; before it, those are of three other types, depending on
+where they come from.
+"""
 
 if tuple(map(int, onnx.__version__.split(".")[:2])) < OLDEST:
     raise ImportError(f"cypool runs models with onnx {'.'.join(map(str, OLDEST))} or newer, and {onnx.__version__} is installed")
@@ -37,12 +39,14 @@ def name_of(source: Source) -> str:
 
 
 def load(source: Source) -> onnx.ModelProto:
-    """Read a model from a file, from bytes, or take a ModelProto as it is, and see that it has what a model needs to run.
+    """Read a model from a file, from bytes, or take a ModelProto as it is, and see that it has what
+    a model needs to run.
 
     Raises
     ------
     cypool.SpecValueError
-        It is no ONNX model, or an empty one; its data are elsewhere; a node or an output has the name of no value.
+        It is no ONNX model, or an empty one; its data are elsewhere; a node or an output has the
+        name of no value.
     cypool.SpecTypeError
         It is none of the three.
     OSError
@@ -140,10 +144,12 @@ def _graphs(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
 
 
 def canonical(proto: Proto) -> Proto:
-    """Return the proto with the default domain by its empty name everywhere; itself where it has no other.
+    """Return the proto with the default domain by its empty name everywhere; itself where it has no
+    other.
 
     >>> model = onnx.parser.parse_model('''
-    ...     <ir_version: 8, opset_import: ["ai.onnx" : 18]> g (float[2] x) => (float[2] y) { y = ai.onnx.Neg (x) }''')
+    ...     <ir_version: 8, opset_import: ["ai.onnx" : 18]>
+    ...     g (float[2] x) => (float[2] y) { y = ai.onnx.Neg (x) }''')
     >>> canonical(model).opset_import[0].domain, canonical(model).graph.node[0].domain
     ('', '')
     """

@@ -1,6 +1,7 @@
 """A function for each pooling operator, its attributes as keywords with ONNX's names.
 
-``ops.run`` does the same for any operator by name; what is here is for people: signatures, and what they mean.
+``ops.run`` does the same for any operator by name; what is here is for people: signatures, and what
+they mean.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from cypool.plan import Array
 
 
 def global_average_pool(X: Any, *, opset: int | None = None, out: Array | None = None, threads: int | None = None) -> Array:
-    """Return the mean of every channel, as if computed exactly and rounded once, also where terms cancel or overflow.
+    """Return the mean of every channel, as if computed exactly and rounded once, also where terms
+    cancel or overflow.
 
     Parameters
     ----------
     X:
-        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on) bfloat16.
+        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on)
+        bfloat16.
     opset, out, threads:
         As for ``cypool.run``.
 
@@ -56,22 +59,25 @@ def global_lp_pool(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Return the p-norm of every channel: (sum of |x|^p over all spatial elements)^(1/p), as if computed exactly and
-    rounded once.
+    """Return the p-norm of every channel: (sum of |x|^p over all spatial elements)^(1/p), as if
+    computed exactly and rounded once.
 
     Parameters
     ----------
     X:
-        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on) bfloat16.
+        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on)
+        bfloat16.
     p:
-        An integer >= 1, or, before opset 2, any number > 0 (infinity: the largest absolute value). None is 2.
+        An integer >= 1, or, before opset 2, any number > 0 (infinity: the largest absolute value).
+        None is 2.
     opset, out, threads:
         As for ``cypool.run``.
 
     Returns
     -------
     array
-        Shape (N, C, 1, ..., 1) of X's rank and type. A channel without elements gives 0, one with a NaN NaN.
+        Shape (N, C, 1, ..., 1) of X's rank and type. A channel without elements gives 0, one with a
+        NaN NaN.
 
     Raises
     ------
@@ -98,14 +104,16 @@ def global_max_pool(X: Any, *, opset: int | None = None, out: Array | None = Non
     Parameters
     ----------
     X:
-        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on) bfloat16.
+        Shape (N, C, D1, ..., Dn), n >= 0, of float16, float32, float64 or (from version 22 on)
+        bfloat16.
     opset, out, threads:
         As for ``cypool.run``.
 
     Returns
     -------
     array
-        Shape (N, C, 1, ..., 1) of X's rank and type. A channel without elements gives -inf, one with a NaN NaN.
+        Shape (N, C, 1, ..., 1) of X's rank and type. A channel without elements gives -inf, one
+        with a NaN NaN.
 
     Raises
     ------
@@ -140,17 +148,20 @@ def average_pool(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Return the mean of every window, as if computed exactly and rounded once, also where terms cancel or overflow.
+    """Return the mean of every window, as if computed exactly and rounded once, also where terms
+    cancel or overflow.
 
     Parameters
     ----------
     X:
-        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on) bfloat16.
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on)
+        bfloat16.
     kernel_shape, strides, pads, auto_pad, dilations, ceil_mode:
-        The windows, as for ``cypool.max_pool``; ceil_mode from version 10 on, dilations from version 19 on.
+        The windows, as for ``cypool.max_pool``; ceil_mode from version 10 on, dilations from
+        version 19 on.
     count_include_pad:
-        1: the padding counts as zeros; 0: it does not count. What ceil_mode adds beyond the padding never counts. From
-        version 7 on. None is 0.
+        1: the padding counts as zeros; 0: it does not count. What ceil_mode adds beyond the padding
+        never counts. From version 7 on. None is 0.
     opset, out, threads:
         As for ``cypool.run``.
 
@@ -173,7 +184,8 @@ def average_pool(
     >>> import numpy as np, cypool
     >>> cypool.average_pool(np.array([[[1.0, 2.0, 3.0, 4.0]]]), (3,), pads=(1, 1))
     array([[[1.5, 2. , 3. , 3.5]]])
-    >>> cypool.average_pool(np.array([[[1.0, 2.0, 3.0, 4.0]]]), (2,), pads=(1, 1), strides=(2,), count_include_pad=1)
+    >>> X = np.array([[[1.0, 2.0, 3.0, 4.0]]])
+    >>> cypool.average_pool(X, (2,), pads=(1, 1), strides=(2,), count_include_pad=1)
     array([[[0.5, 2.5, 2. ]]])
     """
     attributes = (
@@ -197,23 +209,27 @@ def lp_pool(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Return the p-norm of every window: (sum of |x|^p)^(1/p), as if computed exactly and rounded once.
+    """Return the p-norm of every window: (sum of |x|^p)^(1/p), as if computed exactly and rounded
+    once.
 
     Parameters
     ----------
     X:
-        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on) bfloat16.
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on)
+        bfloat16.
     kernel_shape, strides, pads, auto_pad, dilations, ceil_mode:
         The windows, as for ``cypool.max_pool``; ceil_mode and dilations from version 18 on.
     p:
-        An integer >= 1, or, before opset 2, any number > 0 (infinity: the largest absolute value). None is 2.
+        An integer >= 1, or, before opset 2, any number > 0 (infinity: the largest absolute value).
+        None is 2.
     opset, out, threads:
         As for ``cypool.run``.
 
     Returns
     -------
     array
-        Shape (N, C, O1, ..., On) of X's type. A window without elements gives 0, one with a NaN NaN.
+        Shape (N, C, O1, ..., On) of X's type. A window without elements gives 0, one with a NaN
+        NaN.
 
     Raises
     ------
@@ -301,29 +317,33 @@ def max_pool(
     out: Array | tuple[Array, Array] | None = None,
     threads: int | None = None,
 ) -> Array | tuple[Array, ...]:
-    """Return the largest element of every window, to the bit, and where it stands if that is asked for.
+    """Return the largest element of every window, to the bit, and where it stands if that is asked
+    for.
 
     Parameters
     ----------
     X:
-        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32 or float64; from version 12 on int8 and uint8; from
-        version 22 on bfloat16.
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32 or float64; from version 12 on int8
+        and uint8; from version 22 on bfloat16.
     kernel_shape:
         How many elements a window has along each spatial axis, n integers >= 1.
     strides:
         How far apart windows are, n integers >= 1. None is 1 along each axis.
     pads:
-        How many positions are added before each axis, then how many after each, 2 n integers >= 0. None is no padding.
+        How many positions are added before each axis, then how many after each, 2 n integers >= 0.
+        None is no padding.
     auto_pad:
-        NOTSET: ``pads`` decide. VALID: no padding. SAME_UPPER, SAME_LOWER: as much as ceil(D / stride) windows need, an
-        odd one after or before. None is NOTSET.
+        NOTSET: ``pads`` decide. VALID: no padding. SAME_UPPER, SAME_LOWER: as much as ceil(D /
+        stride) windows need, an odd one after or before. None is NOTSET.
     dilations:
-        How far apart the elements of a window are, n integers >= 1. From version 10 on. None is 1 along each axis.
+        How far apart the elements of a window are, n integers >= 1. From version 10 on. None is 1
+        along each axis.
     ceil_mode:
-        1: a window that goes beyond the padded input counts, if it starts in the input or in the padding before. From
-        version 10 on. None is 0.
+        1: a window that goes beyond the padded input counts, if it starts in the input or in the
+        padding before. From version 10 on. None is 0.
     storage_order:
-        Whether Indices count rows (0) or columns (1) first within a plane. From version 8 on. None is 0.
+        Whether Indices count rows (0) or columns (1) first within a plane. From version 8 on. None
+        is 0.
     return_indices:
         Whether to return Indices too. From version 8 on.
     opset, out, threads:
@@ -332,9 +352,9 @@ def max_pool(
     Returns
     -------
     array, or tuple of two arrays
-        Y, shape (N, C, O1, ..., On) of X's type. A window without elements gives -inf, or the lowest integer; one with a
-        NaN NaN. Indices, int64 of the same shape: the place of the first maximum in the flattened X, -1 for a window
-        without elements.
+        Y, shape (N, C, O1, ..., On) of X's type. A window without elements gives -inf, or the
+        lowest integer; one with a NaN NaN. Indices, int64 of the same shape: the place of the first
+        maximum in the flattened X, -1 for a window without elements.
 
     Raises
     ------
@@ -352,7 +372,8 @@ def max_pool(
     >>> cypool.max_pool(x, (2, 2))
     array([[[[5., 9.],
              [8., 9.]]]], dtype=float32)
-    >>> y, indices = cypool.max_pool(x, (2, 2), strides=(2, 2), pads=(0, 0, 1, 1), return_indices=True)
+    >>> windows = {"strides": (2, 2), "pads": (0, 0, 1, 1)}
+    >>> y, indices = cypool.max_pool(x, (2, 2), **windows, return_indices=True)
     >>> indices
     array([[[[1, 5],
              [6, 8]]]])
@@ -382,19 +403,21 @@ def max_roi_pool(
     X:
         Shape (N, C, H, W), of float16, float32, float64 or (from version 22 on) bfloat16.
     rois:
-        Shape (num_rois, 5), of X's type: image index, then x1, y1, x2, y2, both corners inside the region.
+        Shape (num_rois, 5), of X's type: image index, then x1, y1, x2, y2, both corners inside the
+        region.
     pooled_shape:
         How many bins a region has: rows, columns.
     spatial_scale:
-        A finite number > 0 (taken as float32) that coordinates are multiplied by, to make them those of X. None is 1.
+        A finite number > 0 (taken as float32) that coordinates are multiplied by, to make them
+        those of X. None is 1.
     opset, out, threads:
         As for ``cypool.run``.
 
     Returns
     -------
     array
-        Shape (num_rois, C, pooled_shape[0], pooled_shape[1]) of X's type. A bin outside the image gives 0, one with a
-        NaN NaN.
+        Shape (num_rois, C, pooled_shape[0], pooled_shape[1]) of X's type. A bin outside the image
+        gives 0, one with a NaN NaN.
 
     Raises
     ------
@@ -430,19 +453,23 @@ def max_unpool(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Put the elements of X at the places that I names, zeros elsewhere: what ``max_pool`` took, put back.
+    """Put the elements of X at the places that I names, zeros elsewhere: what ``max_pool`` took,
+    put back.
 
     Parameters
     ----------
     X:
-        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on) bfloat16.
+        Shape (N, C, D1, ..., Dn), n >= 1, of float16, float32, float64 or (from version 22 on)
+        bfloat16.
     I:
-        int64 of X's shape: places in the flattened output. Of elements with the same place the last one counts.
+        int64 of X's shape: places in the flattened output. Of elements with the same place the last
+        one counts.
     kernel_shape, strides, pads:
         The windows that ``max_pool`` had; without output_shape they give the size of the output,
         (D - 1) * stride + kernel - padding along each axis.
     output_shape:
-        The shape of the output, integers or an int64 array of rank 1; N and C are X's. None: as above.
+        The shape of the output, integers or an int64 array of rank 1; N and C are X's. None: as
+        above.
     opset, out, threads:
         As for ``cypool.run``.
 
@@ -464,7 +491,8 @@ def max_unpool(
     --------
     >>> import numpy as np, cypool
     >>> x = np.array([[[[1, 5, 2, 0], [4, 3, 9, 1]]]], np.float32)
-    >>> cypool.max_unpool(*cypool.max_pool(x, (2, 2), strides=(2, 2), return_indices=True), (2, 2), strides=(2, 2))
+    >>> y, indices = cypool.max_pool(x, (2, 2), strides=(2, 2), return_indices=True)
+    >>> cypool.max_unpool(y, indices, (2, 2), strides=(2, 2))
     array([[[[0., 5., 0., 0.],
              [0., 0., 9., 0.]]]], dtype=float32)
     """
@@ -489,7 +517,8 @@ def roi_align(
     out: Array | None = None,
     threads: int | None = None,
 ) -> Array:
-    """Return the mean, or the maximum, of points that are sampled in every bin of every region of interest.
+    """Return the mean, or the maximum, of points that are sampled in every bin of every region of
+    interest.
 
     Parameters
     ----------
@@ -502,15 +531,17 @@ def roi_align(
     output_height, output_width:
         How many bins a region has, down and across, each >= 1. None is 1.
     mode:
-        avg: the mean of a bin's samples, each interpolated between four pixels. max: the largest of their pixels, each
-        times its weight. None is avg.
+        avg: the mean of a bin's samples, each interpolated between four pixels. max: the largest of
+        their pixels, each times its weight. None is avg.
     sampling_ratio:
-        How many samples a bin has along each axis; 0: as many as the bin has pixels, rounded up. None is 0.
+        How many samples a bin has along each axis; 0: as many as the bin has pixels, rounded up.
+        None is 0.
     spatial_scale:
-        A finite number > 0 (taken as float32) that coordinates are multiplied by, to make them those of X. None is 1.
+        A finite number > 0 (taken as float32) that coordinates are multiplied by, to make them
+        those of X. None is 1.
     coordinate_transformation_mode:
-        half_pixel: a pixel's centre is at its index plus a half. output_half_pixel: at its index, as in version 10. From
-        version 16 on. None is half_pixel, in version 10 output_half_pixel.
+        half_pixel: a pixel's centre is at its index plus a half. output_half_pixel: at its index,
+        as in version 10. From version 16 on. None is half_pixel, in version 10 output_half_pixel.
     opset, out, threads:
         As for ``cypool.run``.
 

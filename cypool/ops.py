@@ -27,20 +27,23 @@ def run(
     op:
         ONNX's name of the operator; ``cypool.spec.operators()`` lists them.
     inputs:
-        A list of the operator's inputs in ONNX's order: numpy arrays, or anything numpy can view without a copy (DLPack on the CPU,
-        ``__array__``, buffers); bfloat16 as numpy arrays of ml_dtypes' type. Any layout; contiguous ones are fastest.
-        None stands for an optional input that is left out; those at the end need not be named.
+        A list of the operator's inputs in ONNX's order: numpy arrays, or anything numpy can view
+        without a copy (DLPack on the CPU, ``__array__``, buffers); bfloat16 as numpy arrays of
+        ml_dtypes' type. Any layout; contiguous ones are fastest. None stands for an optional input
+        that is left out; those at the end need not be named.
     attributes:
         By ONNX's names; absent ones, and those given as None, take their default.
     opset:
         The opset of a model, which decides the operator's version; None is the newest version.
     outputs:
-        How many outputs are wanted, the first ones of those that the version has. None: those that are not optional.
+        How many outputs are wanted, the first ones of those that the version has. None: those that
+        are not optional.
     out:
-        An array of the output's shape and type to write to, or a tuple of such arrays, one for each output; None makes them.
+        An array of the output's shape and type to write to, or a tuple of such arrays, one for each
+        output; None makes them.
     threads:
-        How many threads to use, at least 1. None: OMP_NUM_THREADS if set, else what affinity and control group allow; one for small
-        work.
+        How many threads to use, at least 1. None: OMP_NUM_THREADS if set, else what affinity and
+        control group allow; one for small work.
 
     Returns
     -------
@@ -78,4 +81,6 @@ CALLS = calls.Calls(_prepare)
 """What all calls have in common: the cache of what was prepared for them."""
 
 call = CALLS.run
-"""Run an operator: name, inputs, attributes as names and values in turn, opset, how many outputs, out, threads."""
+"""Run an operator: name, inputs, attributes as names and values in turn, opset, how many outputs,
+out, threads.
+"""

@@ -81,7 +81,9 @@ def _version(version: Version, before: Version | None, known: str) -> Iterator[s
 
 
 def _records(kind: str, stated: dict[tuple[str, str], str]) -> str:
-    """Write records of one kind as a table: a row each, a column for each field that any of them has."""
+    """Write records of one kind as a table: a row each, a column for each field that any of them
+    has.
+    """
     named = {(thing.removeprefix(kind + " "), field): text for (thing, field), text in stated.items() if thing.startswith(kind + " ")}
     names = dict.fromkeys(name for name, _ in named)
     fields = [field for field in dict.fromkeys(field for _, field in named) if field != "text"] + ["text"]

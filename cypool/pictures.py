@@ -13,10 +13,12 @@ ELEMENT, PADDING, BEYOND = "#", "o", "."
 
 
 def picture(version: Version, size: int, attributes: Mapping[str, Any]) -> str:
-    """Return a picture of the windows over a row of ``size`` elements: the row, then each window below it.
+    """Return a picture of the windows over a row of ``size`` elements: the row, then each window
+    below it.
 
     >>> from cypool import spec
-    >>> print(picture(spec.version("MaxPool-22"), 4, {"kernel_shape": (3,), "strides": (2,), "pads": (1, 1)}))
+    >>> attributes = {"kernel_shape": (3,), "strides": (2,), "pads": (1, 1)}
+    >>> print(picture(spec.version("MaxPool-22"), 4, attributes))
     input     o # # # # o
     window 0  o # #
     window 1      # # #
@@ -40,7 +42,8 @@ def places(axis: Axis, window: int) -> range:
 
 
 def divisors(axis: Axis) -> Iterator[tuple[int, int]]:
-    """Yield for each window how many of its positions are elements, and how many lie in the padded input.
+    """Yield for each window how many of its positions are elements, and how many lie in the padded
+    input.
 
     >>> list(divisors(Axis(size=6, count=4, first=-1, stride=2, taps=3, dilation=1, padded=7)))
     [(2, 3), (3, 3), (3, 3), (1, 2)]

@@ -74,16 +74,20 @@ def attributes_of(op: str, opset: int | None, attributes: Any) -> Mapping[str, A
 
 
 def arrays(op: str, opset: int | None, inputs: Sequence[Any]) -> list[Array | None]:
-    """Return arrays on the memory of the inputs, never copies, and None for what is left out; or raise SpecTypeError."""
+    """Return arrays on the memory of the inputs, never copies, and None for what is left out; or
+    raise SpecTypeError.
+    """
     return [x if x is None or type(x) is np.ndarray else _array(op, opset, place, x) for place, x in enumerate(inputs)]
 
 
 def signature(
     op: str, opset: int | None, attributes: Mapping[str, Any], inputs: Sequence[Array | None], wanted: int | None = None
 ) -> Signature:
-    """Check a call and return what follows from it; ``wanted`` is how many outputs are asked for, None the required ones.
+    """Check a call and return what follows from it; ``wanted`` is how many outputs are asked for,
+    None the required ones.
 
-    SpecValueError (values, shapes, attributes, numbers of operands) or SpecTypeError (types) says what is wrong.
+    SpecValueError (values, shapes, attributes, numbers of operands) or SpecTypeError (types) says
+    what is wrong.
     """
     version = spec.resolve(op, opset)
     shapes.check_count(version, len(inputs), [array is not None for array in inputs])
@@ -107,8 +111,9 @@ def signature(
 
 
 def refuse(version: Version, inputs: Sequence[Array | None], outputs: Sequence[Array], row: int) -> NoReturn:
-    """Raise SpecValueError for what a kernel has refused: a number that the version does not allow, or a row that asks for
-    more than it bounds."""
+    """Raise SpecValueError for what a kernel has refused: a number that the version does not allow,
+    or a row that asks for more than it bounds.
+    """
     _check_values(version, inputs, outputs)
     for operand, array in zip(version.inputs, inputs, strict=False):
         if operand.bound and array is not None:
@@ -156,7 +161,7 @@ def type_name(dtype: np.dtype[Any]) -> str:
     return BY_NUMPY.get(dtype.name, dtype.name)
 
 
-# --- inputs ------------------------------------------------------------------------------------------------------------------------------
+# --- inputs ---------------------------------------------------------------------------------------
 
 
 def _array(op: str, opset: int | None, place: int, value: Any) -> Array:
@@ -191,7 +196,9 @@ def _check_size(version: Version, operand: Operand, shape: tuple[int, ...], item
 
 
 def _check_types(version: Version, inputs: Sequence[Array | None]) -> dict[str, np.dtype[Any]]:
-    """Return the type that each constraint stands for, one that it allows and the same wherever it stands."""
+    """Return the type that each constraint stands for, one that it allows and the same wherever it
+    stands.
+    """
     bound: dict[str, tuple[str, np.dtype[Any]]] = {}
     for operand, array in zip(version.inputs, inputs, strict=True):
         if array is None:
@@ -208,7 +215,9 @@ def _check_types(version: Version, inputs: Sequence[Array | None]) -> dict[str, 
 
 
 def _output_type(version: Version, operand: Operand, bound: Mapping[str, np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the type of an output: that of the inputs of its constraint, or the only one that the constraint allows."""
+    """Return the type of an output: that of the inputs of its constraint, or the only one that the
+    constraint allows.
+    """
     if operand.type in bound:
         return bound[operand.type]
     (only,) = version.constraint(operand.type).allowed
@@ -245,16 +254,20 @@ def _shape_in(version: Version, array: Array | None) -> tuple[int, ...]:
     return tuple(array[: MOST_AXES + 1].tolist()) if array.ndim == 1 else ()
 
 
-# --- attributes --------------------------------------------------------------------------------------------------------------------------
+# --- attributes -----------------------------------------------------------------------------------
 
 
 def check_attributes(version: Version, given: Mapping[str, Any]) -> None:
-    """Raise the errors of attributes that hold for any inputs: a limit exceeded, a missing attribute."""
+    """Raise the errors of attributes that hold for any inputs: a limit exceeded, a missing
+    attribute.
+    """
     _attributes(version, given, None)
 
 
 def _attributes(version: Version, given: Mapping[str, Any], spatial: int | None) -> dict[str, Any]:
-    """Return values for all attributes of the version; ``spatial`` is how many dimensions the star of the inputs has."""
+    """Return values for all attributes of the version; ``spatial`` is how many dimensions the star
+    of the inputs has.
+    """
     for name, value in given.items():
         if version.attribute(name) is None and not (value is None and _is_of_another_version(version, name)):
             known = ", ".join(attribute.name for attribute in version.attributes) or "none"
@@ -337,7 +350,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 """For each of ONNX's attribute types: how to read an element, and whether it is a list."""
 
 
-# --- the rest ----------------------------------------------------------------------------------------------------------------------------
+# --- the rest -------------------------------------------------------------------------------------
 
 
 def outs_of(version: Version, out: Any, forms: Sequence[Form]) -> tuple[Array, ...]:

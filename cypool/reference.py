@@ -1,11 +1,13 @@
-"""cypool's operators in ONNX's reference evaluator, which has no implementation of its own of some of them.
+"""cypool's operators in ONNX's reference evaluator, which has no implementation of its own of some
+of them.
 
 People who use the evaluator already need this and nothing else:
 
 >>> import onnx, numpy as np
 >>> from cypool.reference import ReferenceEvaluator
 >>> model = onnx.parser.parse_model('''
-...     <ir_version: 8, opset_import: ["" : 18]> g (float[1, 1, 2] x) => (float[1, 1, 1] y) { y = GlobalLpPool <p = 1> (x) }''')
+...     <ir_version: 8, opset_import: ["" : 18]>
+...     g (float[1, 1, 2] x) => (float[1, 1, 1] y) { y = GlobalLpPool <p = 1> (x) }''')
 >>> ReferenceEvaluator(model).run(None, {"x": np.array([[[1, -1]]], np.float32)})
 [array([[[2.]]], dtype=float32)]
 """
@@ -29,13 +31,18 @@ from cypool.loading import canonical, first_line, place
 
 
 class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
-    """A node of one of cypool's operators. Attributes are taken from the node itself, so that their types can be held to the version."""
+    """A node of one of cypool's operators.
+
+    Attributes are taken from the node itself, so that their types can be held to the version.
+    """
 
     op_domain = ""
     op_schema = None  # the evaluator would fill in the defaults of the newest version
 
     def __init__(self, onnx_node: onnx.NodeProto, run_params: dict[str, Any]) -> None:
-        """Hold the attributes' types, which Python's numbers no longer show, to the version; SpecTypeError where they do not fit."""
+        """Hold the attributes' types, which Python's numbers no longer show, to the version;
+        SpecTypeError where they do not fit.
+        """
         super().__init__(onnx_node, run_params)
         opsets: Mapping[str, int] = run_params["opsets"]
         self.opset = opsets.get("", opsets.get("ai.onnx"))
@@ -47,7 +54,10 @@ class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
                 raise SpecTypeError(f"{self.version.name}: attribute {proto.name} is of type {came}, expected {attribute.type}")
 
     def run(self, *args: Any, linked_attributes: Mapping[str, Any] | None = None, **_: Any) -> tuple[Any, ...]:
-        """Return the outputs; SpecError where the inputs do not fit the version. Not ``_run``, whose callers hide what was raised."""
+        """Return the outputs; SpecError where the inputs do not fit the version.
+
+        Not ``_run``, whose callers hide what was raised.
+        """
         attributes = {
             proto.name: (linked_attributes or {})[proto.ref_attr_name] if proto.ref_attr_name else onnx.helper.get_attribute_value(proto)
             for proto in self.onnx_node.attribute
@@ -60,7 +70,9 @@ class PoolingOp(OpRun):  # type: ignore[misc, unused-ignore]
 
 
 OPS: list[type[OpRun]] = [type(name, (PoolingOp,), {}) for name in spec.operators()]
-"""One class an operator, for ``onnx.reference.ReferenceEvaluator(model, new_ops=OPS)``, which has them outside of functions alone."""
+"""One class an operator, for ``onnx.reference.ReferenceEvaluator(model, new_ops=OPS)``, which has
+them outside of functions alone.
+"""
 
 
 PROTOS = onnx.ModelProto, onnx.GraphProto, onnx.FunctionProto, onnx.NodeProto
@@ -74,8 +86,9 @@ class NodeError(RuntimeError):
 class ReferenceEvaluator(onnx.reference.ReferenceEvaluator):  # type: ignore[misc, unused-ignore]
     """ONNX's reference evaluator with cypool's operators.
 
-    Each node has the version that its opset means: in the graph, in branches and loops, and in functions, whatever opset those import.
-    Parameters and methods are those of ``onnx.reference.ReferenceEvaluator``. Classes given as ``new_ops`` come before cypool's.
+    Each node has the version that its opset means: in the graph, in branches and loops, and in
+    functions, whatever opset those import. Parameters and methods are those of
+    ``onnx.reference.ReferenceEvaluator``. Classes given as ``new_ops`` come before cypool's.
 
     Raises
     ------
@@ -96,7 +109,9 @@ class ReferenceEvaluator(onnx.reference.ReferenceEvaluator):  # type: ignore[mis
         new_ops: Sequence[type[OpRun]] | None = None,
         **options: Any,
     ) -> None:
-        """Load a ModelProto, GraphProto, FunctionProto or NodeProto, a model's bytes or the path of its file."""
+        """Load a ModelProto, GraphProto, FunctionProto or NodeProto, a model's bytes or the path of
+        its file.
+        """
         if isinstance(proto, str | os.PathLike):
             proto = onnx.load(proto)
         elif isinstance(proto, bytes):
@@ -141,7 +156,9 @@ def _located(node: onnx.NodeProto, call: Callable[..., Any]) -> Callable[..., An
 
 @contextmanager
 def _explained(node: onnx.NodeProto | None = None) -> Iterator[None]:
-    """Raise the error that stands behind the evaluator's, which wraps what comes out of a node; in one line, with the node's name."""
+    """Raise the error that stands behind the evaluator's, which wraps what comes out of a node; in
+    one line, with the node's name.
+    """
     try:
         yield
     except (MemoryError, RecursionError):

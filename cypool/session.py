@@ -1,4 +1,5 @@
-"""Run a whole ONNX model: cypool's operators by its kernels, any other node by ONNX's reference evaluator.
+"""Run a whole ONNX model: cypool's operators by its kernels, any other node by ONNX's reference
+evaluator.
 
 A model also states its inputs' names, types and shapes, and what is fed is held to them here.
 """
@@ -27,8 +28,9 @@ class InferenceSession:
     sess_options, provider_options:
         Ignored.
     providers:
-        Names of ONNX Runtime's execution providers, by preference, or None. Those that are not of the CPU are passed over, as ONNX Runtime
-        does where they are not available; "CPUExecutionProvider" or "CypoolExecutionProvider" has to be one.
+        Names of ONNX Runtime's execution providers, by preference, or None. Those that are not of
+        the CPU are passed over, as ONNX Runtime does where they are not available;
+        "CPUExecutionProvider" or "CypoolExecutionProvider" has to be one.
 
     Raises
     ------
@@ -45,7 +47,8 @@ class InferenceSession:
     --------
     >>> import numpy as np, onnx
     >>> model = onnx.parser.parse_model('''
-    ...     <ir_version: 8, opset_import: ["" : 18]> g (float[N, 1, 2] x) => (float[N, 1, 1] y) { y = GlobalLpPool (x) }''')
+    ...     <ir_version: 8, opset_import: ["" : 18]>
+    ...     g (float[N, 1, 2] x) => (float[N, 1, 1] y) { y = GlobalLpPool (x) }''')
     >>> session = InferenceSession(model)
     >>> session.run(None, {"x": np.array([[[3, 4]]], np.float32)})
     [array([[[5.]]], dtype=float32)]
@@ -79,7 +82,9 @@ class InferenceSession:
         return [given.argument for given in self._declared.required]
 
     def get_overridable_initializers(self) -> list[NodeArg]:
-        """Return what may be fed and has a value in the model; there are none before IR version 4."""
+        """Return what may be fed and has a value in the model; there are none before IR
+        version 4.
+        """
         return [given.argument for given in self._declared.defaults]
 
     def get_outputs(self) -> list[NodeArg]:
@@ -87,7 +92,9 @@ class InferenceSession:
         return list(self._declared.outputs)
 
     def get_providers(self) -> list[str]:
-        """Return what runs the nodes, in ONNX Runtime's words: cypool's kernels, and the reference evaluator on the CPU."""
+        """Return what runs the nodes, in ONNX Runtime's words: cypool's kernels, and the reference
+        evaluator on the CPU.
+        """
         return list(PROVIDERS)
 
     @overload
@@ -102,9 +109,11 @@ class InferenceSession:
         Parameters
         ----------
         output_names:
-            The outputs that are wanted; None for all. With the feed in this place and nothing else, all outputs are given by name.
+            The outputs that are wanted; None for all. With the feed in this place and nothing else,
+            all outputs are given by name.
         input_feed:
-            Arrays by input name: numpy's, or what numpy can view or make an array of; lists of them for sequences, None for an optional.
+            Arrays by input name: numpy's, or what numpy can view or make an array of; lists of them
+            for sequences, None for an optional.
         run_options:
             Ignored.
 

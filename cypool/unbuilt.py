@@ -1,4 +1,6 @@
-"""Explain an import that fails because compiled modules are missing: in an unbuilt clone, or where they were built for another Python."""
+"""Explain an import that fails because compiled modules are missing: in an unbuilt clone, or where
+they were built for another Python.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ NOT_BUILT = "cypool is not built"
 
 
 def explain(error: ImportError) -> ImportError:
-    """Return the error to raise: one that says how to build if a compiled module is missing, else the given one."""
+    """Return the error to raise: one that says how to build if a compiled module is missing, else
+    the given one.
+    """
     stale = (error.name or "").startswith(("cypool.kernels.", "cypool.ort."))  # a module that came after the last build
     if not stale and all(importlib.util.find_spec(f"cypool.{module}") for module in COMPILED):
         return error

@@ -1,4 +1,6 @@
-"""The page on windows: how kernel, strides, pads, dilations, auto_pad and ceil_mode make them, with pictures from the spec."""
+"""The page on windows: how kernel, strides, pads, dilations, auto_pad and ceil_mode make them, with
+pictures from the spec.
+"""
 
 from __future__ import annotations
 

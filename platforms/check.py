@@ -1,7 +1,8 @@
 """``python platforms/check.py``: check an installed cypool on this platform.
 
-Known answers, with every kernel build that runs here; and, where the packages of the extra ``check`` are installed, that the
-outputs of all valid cases have the bits that are on record. ``--write`` records today's.
+Known answers, with every kernel build that runs here; and, where the packages of the extra
+``check`` are installed, that the outputs of all valid cases have the bits that are on record.
+``--write`` records today's.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def known_answers() -> None:
 
 
 def canonical(y: np.ndarray) -> bytes:
-    """The bits of an output in little-endian order; all NaN are one, since processors make different ones."""
+    """The bits of an output in little-endian order; all NaN are one, since processors make
+    different ones.
+    """
     y = np.array(y, copy=True)
     if y.dtype.kind not in "iub":
         y[np.isnan(y)] = np.nan
@@ -46,7 +49,9 @@ def canonical(y: np.ndarray) -> bytes:
 
 
 def outputs() -> dict[tuple[str, str], tuple[int, str]]:
-    """For each operator-version and type, how many valid cases there are and a hash of all that cypool computes for them."""
+    """For each operator-version and type, how many valid cases there are and a hash of all that
+    cypool computes for them.
+    """
     from cypool.conformance import cases
 
     digests: dict[tuple[str, str], tuple[int, hashlib._Hash]] = {}

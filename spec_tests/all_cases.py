@@ -11,7 +11,9 @@ VERSIONS = [version.name for version in spec.versions()]
 CELLS = [(version.name, type) for version in spec.versions() for type in version.types[0].allowed]
 
 INFERRED_OTHERWISE = {"window-in-end-padding", "valid-ceil", "same-ceil", "kernel-beyond-input", "auto-pad-and-pads"}
-"""The rulings whose windows ONNX's shape inference may count otherwise, as the gaps that the data records say."""
+"""The rulings whose windows ONNX's shape inference may count otherwise, as the gaps that the data
+records say.
+"""
 
 
 @functools.cache

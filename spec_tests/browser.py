@@ -1,6 +1,8 @@
-"""A real browser, driven over a pair of pipes in its own protocol: open a page, ask it things, click, look at it.
+"""A real browser, driven over a pair of pipes in its own protocol: open a page, ask it things,
+click, look at it.
 
-Apart from the tests so that they are about the page. It needs the program ``chromium`` (a Debian package) and nothing else.
+Apart from the tests so that they are about the page. It needs the program ``chromium`` (a Debian
+package) and nothing else.
 """
 
 from __future__ import annotations
@@ -96,7 +98,9 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def open(self, page: Path, fragment: str = "") -> None:
-        """Load a file, with what stands behind the # of its address, and wait until its script has run."""
+        """Load a file, with what stands behind the # of its address, and wait until its script has
+        run.
+        """
         self.call("Page.navigate", url="about:blank")
         self.events.clear()
         self.call("Page.navigate", url=page.as_uri() + fragment)
@@ -112,7 +116,9 @@ class Browser:
         return answer["result"].get("value")
 
     def click(self, selector: str) -> None:
-        """Click the first element of that selector, where it stands, as a mouse does, and wait for the page to settle."""
+        """Click the first element of that selector, where it stands, as a mouse does, and wait for
+        the page to settle.
+        """
         self.ask(f"document.querySelector({json.dumps(selector)}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
         x, y = self.ask(
             f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getClientRects()[0];"

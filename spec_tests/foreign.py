@@ -1,4 +1,6 @@
-"""Tensors of other libraries, as far as cypool sees them, whether or not the libraries are installed."""
+"""Tensors of other libraries, as far as cypool sees them, whether or not the libraries are
+installed.
+"""
 
 import numpy as np
 

@@ -1,8 +1,10 @@
-"""Runs models in ONNX Runtime with the plug-in, where numpy and onnxruntime are all there is: ``python ort_program.py WORK``.
+"""Runs models in ONNX Runtime with the plug-in, where numpy and onnxruntime are all there is:
+``python ort_program.py WORK``.
 
-WORK has a model a line, with inputs and what must come of it, as ``ort_work`` writes them. Every position that the plug-in leaves to later
-versions of ONNX Runtime ends the process, so that none is read unnoticed. Prints versions and the number of models; ends with 1 and says
-what is wrong where something is.
+WORK has a model a line, with inputs and what must come of it, as ``ort_work`` writes them. Every
+position that the plug-in leaves to later versions of ONNX Runtime ends the process, so that none is
+read unnoticed. Prints versions and the number of models; ends with 1 and says what is wrong where
+something is.
 """
 
 import base64

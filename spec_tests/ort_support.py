@@ -1,4 +1,6 @@
-"""What the tests of the plug-in share: models, sessions, what runs where, and norms computed by numpy."""
+"""What the tests of the plug-in share: models, sessions, what runs where, and norms computed by
+numpy.
+"""
 
 import numpy as np
 import onnx
@@ -65,7 +67,9 @@ def norms(x, p=2):
 
 
 def assigned(model, options):
-    """Which provider each node went to, as pairs of operator and provider, for options that have the plug-in."""
+    """Which provider each node went to, as pairs of operator and provider, for options that have
+    the plug-in.
+    """
     options.add_session_config_entry(ASSIGNMENTS, "1")
     made = ort.InferenceSession(model.SerializeToString(), options)
     return {(node.op_type, part.ep_name) for part in made.get_provider_graph_assignment_info() for node in part.get_nodes()}

@@ -1,7 +1,9 @@
-"""Writes models for ``ort_program``, and runs it in environments that have a certain version of ONNX Runtime.
+"""Writes models for ``ort_program``, and runs it in environments that have a certain version of
+ONNX Runtime.
 
-``python spec_tests/ort_work.py VERSION ...`` makes an environment a version under build/ort, with numpy and that onnxruntime in it, and
-runs the program there on cypool as it is built here. ``newest`` is the newest version there is.
+``python spec_tests/ort_work.py VERSION ...`` makes an environment a version under build/ort, with
+numpy and that onnxruntime in it, and runs the program there on cypool as it is built here.
+``newest`` is the newest version there is.
 """
 
 import base64
@@ -44,7 +46,9 @@ def line(id, made, inputs, **expected):
 
 
 def lines():
-    """Models of every version and type, and of what the interface has beside: branches, loops, attributes of every kind, errors."""
+    """Models of every version and type, and of what the interface has beside: branches, loops,
+    attributes of every kind, errors.
+    """
     seen = {}
     for case in cases.generate():
         cell = case.version.name, case.type, case.fault is None

@@ -1,4 +1,5 @@
-"""Two small made-up runs, every verdict in them and texts that try to be markup, and the reports of them that are kept in data/reports.
+"""Two small made-up runs, every verdict in them and texts that try to be markup, and the reports of
+them that are kept in data/reports.
 
 Run as a program it writes those reports anew; what then changed there is for a reviewer to read.
 """
@@ -101,7 +102,9 @@ OLD: Run = (
 
 
 def _newer() -> Run:
-    """Of a version of blunt in which one thing broke, one was fixed, one is otherwise different, one case went and one came."""
+    """Of a version of blunt in which one thing broke, one was fixed, one is otherwise different,
+    one case went and one came.
+    """
     header, results = OLD
     own = {found.case: found for found in results if found.runtime == "blunt"}
     own["GlobalLpPool-1/float/ramp"] = result("blunt", "GlobalLpPool-1/float/ramp", "error", "out of luck", phase="run")

@@ -33,7 +33,9 @@ def bits(array):
 
 
 def ulps(got, expected):
-    """How many representable values lie between, element by element (object integers); NaN is 0 from NaN and far from the rest."""
+    """How many representable values lie between, element by element (object integers); NaN is 0
+    from NaN and far from the rest.
+    """
     assert got.dtype == expected.dtype and got.shape == expected.shape, (got.dtype, got.shape, expected.dtype, expected.shape)
     distance = np.abs(ordinals(got) - ordinals(expected))
     if got.dtype.kind in "iu":

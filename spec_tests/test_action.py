@@ -1,4 +1,6 @@
-"""The composite action for teams that hold a runtime to a list: its steps, run as GitHub runs them, in bash with inputs as variables."""
+"""The composite action for teams that hold a runtime to a list: its steps, run as GitHub runs them,
+in bash with inputs as variables.
+"""
 
 import os
 import re

@@ -1,4 +1,6 @@
-"""What is taken as an array: tensors of other libraries without a copy, and a refusal that says how."""
+"""What is taken as an array: tensors of other libraries without a copy, and a refusal that says
+how.
+"""
 
 import ml_dtypes
 import numpy as np

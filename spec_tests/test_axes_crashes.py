@@ -1,4 +1,6 @@
-"""A crash is the case's own: what other cases left behind in a process decides no verdict, and hides none."""
+"""A crash is the case's own: what other cases left behind in a process decides no verdict, and
+hides none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Opsets and variants: which there are, what their ids say, and that each model is the one it should be."""
+"""Opsets and variants: which there are, what their ids say, and that each model is the one it
+should be.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def in_variant(case: Case, name: str) -> Case:
 
 
 def later(cases: tuple[Case, ...], step: int) -> list[Case]:
-    """Some of the cases whose version is in force at an opset that has all variants; opset 1 is that of models without functions."""
+    """Some of the cases whose version is in force at an opset that has all variants; opset 1 is
+    that of models without functions.
+    """
     return [case for case in cases if instances.opsets(case.version) != (1,)][::step]
 
 
@@ -112,7 +116,9 @@ def test_models_of_valid_cases_are_valid_to_onnx(name: str) -> None:
 
 @pytest.mark.parametrize("name", CHANGING)
 def test_the_fault_of_an_invalid_case_is_still_in_its_model(name: str) -> None:
-    """Attributes and the number and the types of inputs are in the node; shapes and values are in what is fed, or in the model."""
+    """Attributes and the number and the types of inputs are in the node; shapes and values are in
+    what is fed, or in the model.
+    """
     for case in later(invalid(), 5):
         model = models.model(in_variant(case, name))
         nodes = pooling_nodes(model)

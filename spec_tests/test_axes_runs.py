@@ -1,4 +1,6 @@
-"""Runs along the axes: what is run, what is not, and that it is the same by however many workers."""
+"""Runs along the axes: what is run, what is not, and that it is the same by however
+many workers.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def some(variants: tuple[str, ...] = ()) -> list[Case]:
 
 @pytest.fixture
 def cypool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cypool:
-    """Runs a command in this process, on cases that are made once, with the fake runtimes within reach."""
+    """Runs a command in this process, on cases that are made once, with the fake runtimes within
+    reach.
+    """
     fake_answers.write(tmp_path / "answers.json", some(("symbolic", "if-branch")))
 
     def generate(ops: Iterable[str] | None, wanted: Callable[[str], bool]) -> list[Case]:

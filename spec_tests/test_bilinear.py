@@ -29,7 +29,9 @@ def align(x, rois, batch, type, bins, ratio=0, scale=1.0, half_pixel=True, maxim
 
 
 def samples(first, last, bins, ratio, scale, half_pixel, size, t):
-    """For each bin the samples along an axis, each as its two corners (pixel, weight); None for one that lies outside."""
+    """For each bin the samples along an axis, each as its two corners (pixel, weight); None for one
+    that lies outside.
+    """
     with np.errstate(all="ignore"):
         scale, offset = t(scale), t(0.5 if half_pixel else 0)
         start, end = first * scale - offset, last * scale - offset
@@ -71,7 +73,9 @@ def exact(x, rois, batch, type, bins, ratio, scale, half_pixel, maximum):
 
 
 def result(values, count, maximum):
-    """The mean or maximum of weighted values, and the sum of their magnitudes; floats where it is no number."""
+    """The mean or maximum of weighted values, and the sum of their magnitudes; floats where it is
+    no number.
+    """
     if not values:
         return Fraction(0), 0
     special = [v for w, v in values if w and not math.isfinite(v)]

@@ -1,4 +1,6 @@
-"""MaxRoiPool to the bit: its kernel against numpy's maximum, its geometry against the oracle, and laws."""
+"""MaxRoiPool to the bit: its kernel against numpy's maximum, its geometry against the oracle, and
+laws.
+"""
 
 import numpy as np
 import pytest
@@ -37,7 +39,8 @@ def pool(x, image, rows, columns, threads=1):
     return y
 
 
-# few boxes and many, small and large, with fewer channels than a block and more: every path of the kernel
+# few boxes and many, small and large, with fewer channels than a block and more: every path of the
+# kernel
 SETTINGS = [
     (1, 3, 9, 11, 2, 2, 2),
     (2, 40, 30, 33, 60, 3, 4),
@@ -107,7 +110,8 @@ def test_bins_are_those_of_the_oracle_for_every_extent_and_count(type):
     [(58, 6, 28, 29), (114, 6, 57, 56), (228, 6, 114, 113)],
 )
 def test_bins_are_cut_in_float_unless_the_image_is_double(extent, bin, single, double):
-    """Of 14 bins, the last row of one: in float, 58 / 14 * 7 is 29, and 30 bounds the bin in double.
+    """Of 14 bins, the last row of one: in float, 58 / 14 * 7 is 29, and 30 bounds the bin in
+    double.
 
     The numbers are numpy's: np.ceil((bin + 1) * (t(extent) / t(14))) - 1, in either type t.
     """
@@ -144,7 +148,7 @@ def test_scale_is_float32_also_for_double():
     assert cypool.max_roi_pool(x, rois, (1, 1), 0.7).item() == 3  # 5 * float32(0.7) = 3.4999999
 
 
-# --- laws --------------------------------------------------------------------------------------------------------------------------------
+# --- laws -----------------------------------------------------------------------------------------
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(list(DTYPES)), st.integers(1, 40), st.integers(1, 12), st.integers(1, 12))

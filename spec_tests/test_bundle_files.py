@@ -1,4 +1,6 @@
-"""Bundles: one for each finding, complete for a person, for ONNX's tools, and for running it again."""
+"""Bundles: one for each finding, complete for a person, for ONNX's tools, and for
+running it again.
+"""
 
 import dataclasses
 import json

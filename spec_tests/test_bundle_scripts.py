@@ -1,4 +1,6 @@
-"""Scripts that reproduce: they say what the bundle says, with numpy and the runtime alone, and what they write out is exact."""
+"""Scripts that reproduce: they say what the bundle says, with numpy and the runtime alone, and what
+they write out is exact.
+"""
 
 import dataclasses
 import subprocess

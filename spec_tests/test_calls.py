@@ -1,4 +1,6 @@
-"""The functions as people call them: what is taken, what is refused and how, outputs, threads, forks, several callers at once."""
+"""The functions as people call them: what is taken, what is refused and how, outputs, threads,
+forks, several callers at once.
+"""
 
 import importlib.util
 import math
@@ -23,7 +25,7 @@ IMAGE = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8)
 ROIS = np.array([[0, 0, 0, 7, 7]], np.float32)
 
 
-# --- refusals ----------------------------------------------------------------------------------------------------------------------------
+# --- refusals -------------------------------------------------------------------------------------
 
 REFUSED = [
     (ValueError, "GlobalLpPool-22: p is 0, expected an integer >= 1", lambda: cypool.global_lp_pool(X, 0)),
@@ -191,7 +193,7 @@ def test_regions_without_images_are_refused():
         cypool.max_roi_pool(IMAGE[:0], ROIS, (2, 2))
 
 
-# --- what is taken -----------------------------------------------------------------------------------------------------------------------
+# --- what is taken --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("p", "opset"), [(3, 22), (np.int64(3), 22), (3, 1), (3.0, 1), (np.float32(3), 1), (np.int8(3), 1)])
@@ -269,7 +271,7 @@ def test_the_operator_may_be_any_string_and_nothing_else():
             cypool.run(op, [X])
 
 
-# --- out ---------------------------------------------------------------------------------------------------------------------------------
+# --- out ------------------------------------------------------------------------------------------
 
 
 def test_out_is_filled_and_returned():
@@ -315,7 +317,7 @@ def test_out_may_be_the_input():
     assert image[0, 0, ::-1].tolist() == np.arange(16.0).reshape(4, 4).tolist()
 
 
-# --- threads -----------------------------------------------------------------------------------------------------------------------------
+# --- threads --------------------------------------------------------------------------------------
 
 
 def python(program, **environment):

@@ -14,16 +14,22 @@ from cypool.conformance.cases import instances
 from cypool.conformance.cases.covering import allowed
 
 SHOWN_ANYWHERE = {"GlobalLpPool": {"double-precision", "half-precision", "output-rank"}, "GlobalMaxPool": {"tie"}}
-"""Rulings that no case is made for, as whoever reads them otherwise shows it in cases made for something else."""
+"""Rulings that no case is made for, as whoever reads them otherwise shows it in cases made for
+something else.
+"""
 
 OF_DOUBLES = {"double", "double-precision"}
 OF_16_BITS = {"coordinate-precision", "half-precision"}
 OF_FLOATS = {"minus-inf", "nan-index", "nan-max", "empty-window"}
-"""Rulings that turn on values which not all types have. An empty window of integers has one right answer."""
+"""Rulings that turn on values which not all types have.
+
+An empty window of integers has one right answer.
+"""
 
 NOWHERE = {"AveragePool-7": {"avg-divisor"}, "RoiAlign-10": {"degenerate"}}
-"""Rulings that no valid case of a version can turn on: without ceil_mode nothing lies beyond the padding, and without the shift every
-region has samples."""
+"""Rulings that no valid case of a version can turn on: without ceil_mode nothing lies beyond the
+padding, and without the shift every region has samples.
+"""
 
 
 def labels(case):

@@ -1,4 +1,6 @@
-"""The choice of combinations: complete for the groups asked for, within the constraints, small, and always the same."""
+"""The choice of combinations: complete for the groups asked for, within the constraints, small, and
+always the same.
+"""
 
 from itertools import combinations, product
 

@@ -1,4 +1,6 @@
-"""The manifest in the repository is that of the cases, and its hashes see what matters and no more."""
+"""The manifest in the repository is that of the cases, and its hashes see what matters
+and no more.
+"""
 
 import dataclasses
 from pathlib import Path

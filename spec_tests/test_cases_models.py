@@ -1,4 +1,6 @@
-"""Cases as models: they carry the case, pass ONNX's own checks where it is valid, and load where a runtime has the operator."""
+"""Cases as models: they carry the case, pass ONNX's own checks where it is valid, and load where a
+runtime has the operator.
+"""
 
 import numpy as np
 import onnx
@@ -9,7 +11,9 @@ from all_cases import INFERRED_OTHERWISE, by_cell, every, invalid, valid
 from cypool.conformance.cases import models
 
 NOT_SAID = {("LpPool-1", "no-kernel_shape")}
-"""Faults that ONNX's schemas let pass though they say something of the kind: this one calls the attribute optional."""
+"""Faults that ONNX's schemas let pass though they say something of the kind: this one calls the
+attribute optional.
+"""
 
 
 def decoded(value):

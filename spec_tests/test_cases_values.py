@@ -1,4 +1,6 @@
-"""Draws, families of values and of regions, shapes and attribute values: each is what its name says, in every type."""
+"""Draws, families of values and of regions, shapes and attribute values: each is what its name
+says, in every type.
+"""
 
 import hashlib
 import math

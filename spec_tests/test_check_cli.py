@@ -1,4 +1,6 @@
-"""The commands ``check`` and ``cases``: exit codes, one-line errors, files, and the table; in this process where that tells as much."""
+"""The commands ``check`` and ``cases``: exit codes, one-line errors, files, and the table; in this
+process where that tells as much.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def few(every_case: list[Case]) -> list[Case]:
 def cypool(
     every_case: list[Case], few: list[Case], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Cypool:
-    """Runs a command in this process, on cases that are made once, with the fake runtimes within reach."""
+    """Runs a command in this process, on cases that are made once, with the fake runtimes within
+    reach.
+    """
     fake_answers.write(tmp_path / "answers.json", few)
 
     def generate(ops: Iterable[str] | None, wanted: Callable[[str], bool]) -> list[Case]:

@@ -286,7 +286,9 @@ def test_of_several_faults_at_once_each_is_named() -> None:
 
 @pytest.fixture
 def several(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Readings at once: allowed ones give one element more than ON_SILENCE has, with a fault among them two more."""
+    """Readings at once: allowed ones give one element more than ON_SILENCE has, with a fault among
+    them two more.
+    """
     answers = [(("another", "third"), (tensor(1.0, 2.0),)), (("another", "faulty"), (tensor(1.0, 2.0, 3.0),))]
     monkeypatch.setattr(known_faults, "answers", lambda case: iter(answers))
 

@@ -1,4 +1,6 @@
-"""Faults that explain a deviation: all of them are named, but none that another case of the run contradicts."""
+"""Faults that explain a deviation: all of them are named, but none that another case of the run
+contradicts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Refusals that a reading explains: which those are, and that the same with other inputs decides."""
+"""Refusals that a reading explains: which those are, and that the same with other
+inputs decides.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ Check = Callable[..., Result]
 
 @pytest.fixture
 def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
-    """Asks a fake runtime for one case; it has the answers of that one and of what is asked instead."""
+    """Asks a fake runtime for one case; it has the answers of that one and of what is asked
+    instead.
+    """
     monkeypatch.setenv("PYTHONPATH", str(FAKES))
     monkeypatch.setenv("FAKE_ANSWERS", str(tmp_path / "answers.json"))
 

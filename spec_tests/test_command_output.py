@@ -1,4 +1,6 @@
-"""What the command does where its output can't be written, and where it is interrupted; codes that help states; suggestions."""
+"""What the command does where its output can't be written, and where it is interrupted; codes that
+help states; suggestions.
+"""
 
 from __future__ import annotations
 

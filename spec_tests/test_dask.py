@@ -1,4 +1,6 @@
-"""Pooling of dask arrays: what plain functions give, however the arrays are cut, and nothing computed before it is asked for."""
+"""Pooling of dask arrays: what plain functions give, however the arrays are cut, and nothing
+computed before it is asked for.
+"""
 
 import inspect
 import math
@@ -268,13 +270,15 @@ def test_without_dask_the_import_fails_in_one_line():
     assert line.startswith("ImportError: cypool.dask needs dask.array: ") and line.endswith("(pip install 'cypool[dask]')")
 
 
-# --- several processes -------------------------------------------------------------------------------------------------------------------
+# --- several processes ----------------------------------------------------------------------------
 
 IMAGES, SHAPE = 136, (4, 512, 512)
 
 
 def image(n, shape):
-    """Image n of a store that is made of them: (C, H, W) with numbers that differ from plane to plane."""
+    """Image n of a store that is made of them: (C, H, W) with numbers that differ from plane to
+    plane.
+    """
     channels, height, width = shape
     return np.sin(np.arange(channels * height * width, dtype=np.float32).reshape(shape) * (n + 1))
 
@@ -293,7 +297,9 @@ def client():
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    """A Zarr store that both workers together can't hold, in chunks that cut its planes; removed afterwards."""
+    """A Zarr store that both workers together can't hold, in chunks that cut its planes; removed
+    afterwards.
+    """
     directory = tmp_path_factory.mktemp("dask") / "images.zarr"
     array = zarr.create_array(directory, shape=(IMAGES, *SHAPE), chunks=(1, 2, 256, 512), dtype="float32", compressors=None)
     for n in range(IMAGES):
@@ -304,7 +310,9 @@ def store(tmp_path_factory):
 
 
 def check(images, maxima, indices, largest, means):
-    """Hold what came of the first images of the store, and the means of some of them, to plain calls."""
+    """Hold what came of the first images of the store, and the means of some of them, to plain
+    calls.
+    """
     for n in range(images):
         plain = image(n, SHAPE)[None]
         y, places = cypool.max_pool(plain, (16, 16), strides=(16, 16), return_indices=True)

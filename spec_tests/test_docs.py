@@ -1,6 +1,8 @@
-"""What the hand-written pages say is so: examples run, commands and links exist, tables agree with what they are about.
+"""What the hand-written pages say is so: examples run, commands and links exist, tables agree with
+what they are about.
 
-``python spec_tests/test_docs.py RUN.jsonl`` writes the tables of that run into the README and docs/results.md.
+``python spec_tests/test_docs.py RUN.jsonl`` writes the tables of that run into the README and
+docs/results.md.
 """
 
 import doctest
@@ -50,12 +52,15 @@ def table(text, *titles):
     return found
 
 
-# --- examples ----------------------------------------------------------------------------------------------------------------------------
+# --- examples -------------------------------------------------------------------------------------
 
 
 @each_page
 def test_examples_run(page, tmp_path, monkeypatch):
-    """In the order of the page, in one session. A block that begins with the name of a file is that file."""
+    """In the order of the page, in one session.
+
+    A block that begins with the name of a file is that file.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     session = {}
@@ -85,11 +90,13 @@ def test_json_is_a_tensor():
     assert Tensor.from_json(json.loads(line)).array.tolist() == [[[3, 4]]]
 
 
-# --- commands ----------------------------------------------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------
 
 
 def commands(text):
-    """What a page tells to type: lines of shell blocks, and code in sentences that begins with a command."""
+    """What a page tells to type: lines of shell blocks, and code in sentences that begins with a
+    command.
+    """
     lines = [line for block in blocks(text, "sh") for line in block.splitlines()]
     prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     lines += [code for code in re.findall(r"`([^`]+)`", prose) if re.match(r"(\.venv/bin/)?(make|cypool|python) ", code)]
@@ -155,7 +162,7 @@ def test_pre_commit_runs_what_make_lint_runs():
     assert len(hooks) == len(recipe.splitlines())
 
 
-# --- links -------------------------------------------------------------------------------------------------------------------------------
+# --- links ----------------------------------------------------------------------------------------
 
 
 def anchors(page):
@@ -182,7 +189,7 @@ def test_a_broken_link_is_noticed():
     assert not broken(ROOT / "README.md", "docs/design.md#who-may-import-whom")
 
 
-# --- tables ------------------------------------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def test_the_import_table_is_the_one_that_is_enforced():
@@ -270,7 +277,9 @@ def results_table(header, results):
 
 
 def readme_table(header, results):
-    """A row for each operator version: how many of its cases each runtime gets right, and a line for each runtime."""
+    """A row for each operator version: how many of its cases each runtime gets right, and a line
+    for each runtime.
+    """
     matrix = summary.matrix(header, results)
 
     def right(counts):
@@ -278,7 +287,8 @@ def readme_table(header, results):
 
     def cell(version, name):
         here = [matrix.cell(row, name) for row in matrix.rows if row[0] == version]
-        # What is refused before a kernel is looked for counts as right, so a runtime that lacks a version gets some.
+        # What is refused before a kernel is looked for counts as right, so a runtime that lacks a
+        # version gets some.
         lacks = all(set(counts) <= {compare.PASS, compare.UNSUPPORTED} and counts[compare.UNSUPPORTED] for counts in here)
         return ABSENT if lacks else right(sum(here, Counter()))
 

@@ -1,4 +1,6 @@
-"""``cypool check --expect`` and ``--update-expectations``: exit codes, what is said, the file; and the lists that come with cypool."""
+"""``cypool check --expect`` and ``--update-expectations``: exit codes, what is said, the file; and
+the lists that come with cypool.
+"""
 
 from __future__ import annotations
 

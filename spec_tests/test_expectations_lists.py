@@ -1,4 +1,6 @@
-"""A list of expectations as its file states it: what can be written, what is refused and how, which entry counts."""
+"""A list of expectations as its file states it: what can be written, what is refused and how, which
+entry counts.
+"""
 
 from __future__ import annotations
 

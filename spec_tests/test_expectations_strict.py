@@ -1,4 +1,6 @@
-"""A run held against a list: every way in which something is not as listed, and that nothing else is."""
+"""A run held against a list: every way in which something is not as listed, and that nothing else
+is.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ CASES = ("A-1/float/ramp", "A-1/float/ramp@9", "A-1/float/nan", "A-2/float/ramp"
 
 
 def held(verdicts: dict[str, str], *entries: str, version: str = "1.0", known: tuple[str, ...] = ()) -> Held:
-    """A run of these verdicts, all other cases passing, against a list of these entries, each without its reason."""
+    """A run of these verdicts, all other cases passing, against a list of these entries, each
+    without its reason.
+    """
     text = "\n".join(['runtime = "mine"', *(f'[[expect]]\nreason = "why"\n{entry}' for entry in entries)])
     results = [result("mine", case, verdicts.get(case, "pass")) for case in CASES]
     return hold(read(text), version, results, lambda: (*CASES, *known))

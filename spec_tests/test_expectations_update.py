@@ -1,4 +1,6 @@
-"""A list brought up to date: what was right stays as it was written, the rest follows the run, and the run is then as listed."""
+"""A list brought up to date: what was right stays as it was written, the rest follows the run, and
+the run is then as listed.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ reason = "NaN is lost"
 
 
 def run(verdicts: dict[str, str], said: str = "", cases: list[str] = CASES) -> list[Result]:
-    """The results of these cases: each has the verdict of the last part of an id that it holds, else it passes."""
+    """The results of these cases: each has the verdict of the last part of an id that it holds,
+    else it passes.
+    """
     found = []
     for case in cases:
         verdict = next((verdict for part, verdict in reversed(verdicts.items()) if part in case), "pass")

@@ -1,4 +1,6 @@
-"""A corpus on disk: the same bytes always, whole or not there, and read back as the cases it was made from."""
+"""A corpus on disk: the same bytes always, whole or not there, and read back as the cases it was
+made from.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,6 @@
-"""The exported files as ONNX's own tools see them: its loader, its test runner, its checker; and ONNX Runtime runs them."""
+"""The exported files as ONNX's own tools see them: its loader, its test runner, its checker; and
+ONNX Runtime runs them.
+"""
 
 import collections
 import json
@@ -92,7 +94,9 @@ def test_models_at_both_opsets_are_valid(corpus):
 
 @pytest.mark.parametrize("name", ["GlobalLpPool-2", "MaxRoiPool-1"])
 def test_onnx_runtime_runs_the_files_of_the_cells_it_has(name, tmp_path):
-    """On values that no reading and no known fault of it touches; at the first opset and at the last."""
+    """On values that no reading and no known fault of it touches; at the first opset and at the
+    last.
+    """
     plain = [case for case in by_cell(valid())[name, "float"] if not case.rulings and case.tags & {"mixed-signs", "ramp", "ties"}]
     assert len(plain) > 8
     export(plain, tmp_path / "corpus")

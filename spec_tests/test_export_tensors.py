@@ -1,4 +1,6 @@
-"""Tensors as files: those that others write are read, in every type and both forms, and what is no tensor is refused."""
+"""Tensors as files: those that others write are read, in every type and both forms, and what is no
+tensor is refused.
+"""
 
 import ml_dtypes
 import numpy as np

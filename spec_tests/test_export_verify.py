@@ -1,4 +1,6 @@
-"""What a harness wrote is judged as if its runtime had been asked: each outcome, what is missing, what is garbage."""
+"""What a harness wrote is judged as if its runtime had been asked: each outcome, what is missing,
+what is garbage.
+"""
 
 import json
 import shutil
@@ -32,7 +34,9 @@ def exported(tmp_path_factory):
 
 
 class Harness:
-    """A harness that answers as it is told, with onnx alone: it reads the manifest and copies what is expected."""
+    """A harness that answers as it is told, with onnx alone: it reads the manifest and copies what
+    is expected.
+    """
 
     def __init__(self, exported, outputs):
         self.exported, self.outputs = exported, outputs

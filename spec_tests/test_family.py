@@ -45,7 +45,7 @@ def test_a_function_runs_as_of_every_version_with_what_that_has():
         cypool.max_pool(x, (2, 2), dilations=(1, 1), opset=1)
 
 
-# --- laws --------------------------------------------------------------------------------------------------------------------------------
+# --- laws -----------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -78,7 +78,9 @@ def fitted(shape, pads, extents):
 
 
 def windows_of(x, windows):
-    """Each window's elements, by brute force: an object array of 1-D arrays, and of the places of these in the flattened x."""
+    """Each window's elements, by brute force: an object array of 1-D arrays, and of the places of
+    these in the flattened x.
+    """
     y, indices = cypool.max_pool(x, **windows, return_indices=True)
     flat = np.ascontiguousarray(x)
     for place in np.ndindex(y.shape):

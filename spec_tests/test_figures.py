@@ -1,4 +1,6 @@
-"""The figures in docs are those of the records in benchmarks/figures, as the commands beside them write them."""
+"""The figures in docs are those of the records in benchmarks/figures, as the commands beside them
+write them.
+"""
 
 import doctest
 

@@ -1,7 +1,8 @@
-"""Calls that nobody should make: each is refused in words or answered, and none crashes or reads outside its arrays.
+"""Calls that nobody should make: each is refused in words or answered, and none crashes or reads
+outside its arrays.
 
-CYPOOL_HOSTILE_CALLS is how many are drawn of each kind. What reads outside is seen by a build with bounds checks or an address
-sanitiser: ``make test-debug``, ``make test-hostile``.
+CYPOOL_HOSTILE_CALLS is how many are drawn of each kind. What reads outside is seen by a build with
+bounds checks or an address sanitiser: ``make test-debug``, ``make test-hostile``.
 """
 
 import os
@@ -37,7 +38,7 @@ def call(op, version, inputs, attributes, outputs, threads=None):
     return "answered"
 
 
-# --- anything ----------------------------------------------------------------------------------------------------------------------------
+# --- anything -------------------------------------------------------------------------------------
 
 NUMBERS = st.sampled_from([-(2**63), -1, 0, 1, 2, 3, 5, 2**31, 2**62, 2**63 - 1, 2**64, 1.5, "x", None, True])
 ATTRIBUTES = {attribute.name for version in spec.versions() for attribute in version.attributes} | {"nonsense"}
@@ -69,7 +70,7 @@ def test_a_hostile_call_is_refused_in_words_or_answered(drawn):
     call(*drawn)
 
 
-# --- nearly right: kernels are reached, by odd sizes, values and memory ------------------------------------------------------------------
+# --- nearly right: kernels are reached, by odd sizes, values and memory ---------------------------
 
 
 def layouts(x):
@@ -167,7 +168,7 @@ def test_a_call_that_is_nearly_right_is_refused_in_words_or_answered():
     assert ends.count("answered") > len(ends) // 4, "too few reach a kernel"
 
 
-# --- no room for scratch memory ----------------------------------------------------------------------------------------------------------
+# --- no room for scratch memory -------------------------------------------------------------------
 
 FAILING = """
 #define _GNU_SOURCE

@@ -72,7 +72,9 @@ LITERAL = re.compile(r"""f?"([^"{]*)(\{__name__\})?[^"]*"[,)]""")
 
 
 def imported_by_call(text):
-    """The names in calls of import_module: as they stand, up to the first part that is computed; None for a name that all is."""
+    """The names in calls of import_module: as they stand, up to the first part that is computed;
+    None for a name that all is.
+    """
     for argument in IMPORT_CALL.findall(text):
         literal = LITERAL.match(argument)
         if not literal:
@@ -88,7 +90,9 @@ def source_of(path):
 
 
 def imports(path):
-    """The modules of cypool that a source imports, dotted, without the leading package ('cypool' for the package itself)."""
+    """The modules of cypool that a source imports, dotted, without the leading package ('cypool'
+    for the package itself).
+    """
     module, text = source_of(path)
     for name in imported_by_call(text):
         if name and name.split(".")[0] == "cypool" and name != module:

@@ -1,4 +1,6 @@
-"""What speed rests on, without a clock: no copy of the input, no thread for small work, nothing imported in vain."""
+"""What speed rests on, without a clock: no copy of the input, no thread for small work, nothing
+imported in vain.
+"""
 
 import subprocess
 import sys

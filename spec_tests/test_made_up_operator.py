@@ -1,4 +1,6 @@
-"""A made-up operator comes in with one file each of data, cases and oracle: nothing else in a copy of cypool is touched."""
+"""A made-up operator comes in with one file each of data, cases and oracle: nothing else in a copy
+of cypool is touched.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The core of the cases (all with CYPOOL_ALL_CASES=1) on every build, with 1, 2 and 3 threads, against the oracle."""
+"""The core of the cases (all with CYPOOL_ALL_CASES=1) on every build, with 1, 2 and 3 threads,
+against the oracle.
+"""
 
 import json
 import os
@@ -51,7 +53,9 @@ def test_case(case):
 
 
 def near(case, y, expected, limit):
-    """Whether what was added up cancels so far that the distance in ULP says little; no term is larger than X's largest finite element."""
+    """Whether what was added up cancels so far that the distance in ULP says little; no term is
+    larger than X's largest finite element.
+    """
     x, finite = case.inputs[0].array.astype(np.float64), np.isfinite(expected)
     largest = np.abs(x[np.isfinite(x)]).max(initial=0.0)
     off = np.abs(y[finite].astype(np.float64) - expected[finite].astype(np.float64))

@@ -1,4 +1,6 @@
-"""The numeric contract: how far from exact, and the same bits whatever the threads, the build and the layout."""
+"""The numeric contract: how far from exact, and the same bits whatever the threads, the build and
+the layout.
+"""
 
 import math
 
@@ -208,7 +210,7 @@ def test_every_16_bit_pattern_comes_back_as_its_magnitude(type, build):
         assert max(ulps(y, np.abs(x))) == 0
 
 
-# --- laws --------------------------------------------------------------------------------------------------------------------------------
+# --- laws -----------------------------------------------------------------------------------------
 
 planes = st.integers(0, 2**32 - 1).map(np.random.default_rng).map(lambda rng: rng.standard_normal((1, 1, rng.integers(1, 300))))
 small_p = st.sampled_from([1, 2, 3, 4, 5, 8, 33])

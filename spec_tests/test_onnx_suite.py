@@ -1,4 +1,6 @@
-"""ONNX's own backend tests of cypool's operators, run through ``cypool.backend``: node tests and models made by torch."""
+"""ONNX's own backend tests of cypool's operators, run through ``cypool.backend``: node tests and
+models made by torch.
+"""
 
 import importlib
 import importlib.util

@@ -1,4 +1,6 @@
-"""The oracle's means, held against hand-made values and against fractions rounded by search among the type's own values."""
+"""The oracle's means, held against hand-made values and against fractions rounded by search among
+the type's own values.
+"""
 
 import math
 from fractions import Fraction

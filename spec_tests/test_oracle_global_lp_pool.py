@@ -1,4 +1,6 @@
-"""The oracle's norms, held against hand-made values, exact fractions and sixty digits of Python's decimal."""
+"""The oracle's norms, held against hand-made values, exact fractions and sixty digits of Python's
+decimal.
+"""
 
 import json
 import math

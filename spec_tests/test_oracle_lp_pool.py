@@ -1,4 +1,6 @@
-"""The oracle's norms of windows, held against hand-made values and against those of whole planes."""
+"""The oracle's norms of windows, held against hand-made values and against those of
+whole planes.
+"""
 
 import math
 

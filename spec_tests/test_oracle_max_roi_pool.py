@@ -1,4 +1,6 @@
-"""The oracle's regions, held against hand-made values and against bins by overlap, which nobody computes with floor and ceil."""
+"""The oracle's regions, held against hand-made values and against bins by overlap, which nobody
+computes with floor and ceil.
+"""
 
 import math
 from fractions import Fraction
@@ -37,7 +39,9 @@ RAMP = row(*range(1, 17))
 
 
 def by_overlap(start, end, count, size):
-    """The pixels whose square overlaps the bin, the region being cut into equal parts: empty bins are (0, 0)."""
+    """The pixels whose square overlaps the bin, the region being cut into equal parts: empty bins
+    are (0, 0).
+    """
     extent = max(end - start + 1, 1)
     found = []
     for i in range(count):

@@ -1,4 +1,6 @@
-"""The oracle held against ONNX's own node tests of the operators, and against public reports with their right answers."""
+"""The oracle held against ONNX's own node tests of the operators, and against public reports with
+their right answers.
+"""
 
 import functools
 import importlib
@@ -20,7 +22,9 @@ CONTESTED = {"test_maxunpool_export_with_output_shape"}
 """Node tests that follow another reading than the ruling."""
 
 DEFAULTS = {"RoiAlign": {"coordinate_transformation_mode": "half_pixel"}}
-"""Defaults of the newest version that the oracle's function does not have, as the first version means something else."""
+"""Defaults of the newest version that the oracle's function does not have, as the first version
+means something else.
+"""
 
 REPORTED = json.loads(Path(__file__).with_name("data").joinpath("reported_family.json").read_text())["cases"]
 

@@ -1,4 +1,6 @@
-"""The oracle's aligned regions, held against hand-made values and against a plain walk over all samples with fractions."""
+"""The oracle's aligned regions, held against hand-made values and against a plain walk over all
+samples with fractions.
+"""
 
 import itertools
 import math

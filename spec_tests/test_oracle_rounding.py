@@ -1,4 +1,6 @@
-"""The oracle's last step, rounding, held against neighbours built by hand and against numpy's and Python's own conversions."""
+"""The oracle's last step, rounding, held against neighbours built by hand and against numpy's and
+Python's own conversions.
+"""
 
 import math
 from fractions import Fraction
@@ -14,7 +16,9 @@ TYPES = ["float16", "bfloat16", "float", "double"]
 
 
 def positive_values(type):
-    """All finite values >= 0 of the 16-bit types; of the others those around each power of two, and the ends."""
+    """All finite values >= 0 of the 16-bit types; of the others those around each power of two, and
+    the ends.
+    """
     dtype = DTYPES[type]
     limit = int(np.array(np.inf).astype(dtype).view(f"u{dtype.itemsize}"))
     if dtype.itemsize == 2:

@@ -1,4 +1,6 @@
-"""The oracle's windows, held against hand-made ones and against a walk over every position of the padded input."""
+"""The oracle's windows, held against hand-made ones and against a walk over every position of the
+padded input.
+"""
 
 import itertools
 

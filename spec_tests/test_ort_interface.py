@@ -1,4 +1,6 @@
-"""The positions of ONNX Runtime's interface that the plug-in uses, and that they answer as expected: here, and in versions old and new."""
+"""The positions of ONNX Runtime's interface that the plug-in uses, and that they answer as
+expected: here, and in versions old and new.
+"""
 
 import json
 import sys
@@ -10,7 +12,9 @@ import cypool.ort
 from cypool.ort import plugin
 
 LAST = {"ort_api": {1: 101, 8: 169, 14: 238, 15: 254, 17: 275, 22: 317, 23: 389, 24: 414}}
-"""The last position that a version of the interface added, where it is known: versions go on from there."""
+"""The last position that a version of the interface added, where it is known: versions go on from
+there.
+"""
 
 
 def test_no_position_is_newer_than_the_version_that_is_asked_for():

@@ -1,4 +1,6 @@
-"""What the plug-in does to a process: how it is imported, forked, ended, and how much memory it holds on to."""
+"""What the plug-in does to a process: how it is imported, forked, ended, and how much memory it
+holds on to.
+"""
 
 import subprocess
 import sys

@@ -1,4 +1,6 @@
-"""cypool's operators in sessions of ONNX Runtime: which nodes go there, on whose memory, and what comes back."""
+"""cypool's operators in sessions of ONNX Runtime: which nodes go there, on whose memory, and what
+comes back.
+"""
 
 import contextlib
 import threading
@@ -34,7 +36,7 @@ def run(model, x=X, **how):
     return y
 
 
-# --- what is offered, and who takes it ---------------------------------------------------------------------------------------------------
+# --- what is offered, and who takes it ------------------------------------------------------------
 
 
 def test_two_lines_suffice():
@@ -84,7 +86,7 @@ def test_an_operator_of_another_domain_is_not_taken():
     assert run(made, np.array([[[3, 4]]], np.float32)).tolist() == [[[-3, -4]]]
 
 
-# --- options that are wrong --------------------------------------------------------------------------------------------------------------
+# --- options that are wrong -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -119,14 +121,16 @@ def test_session_options_take_the_plug_in_once():
     ],
 )
 def test_wrong_options_by_name_are_no_silent_fallback(option, words, capfd):
-    """In opset 21 ONNX Runtime has the operator itself, so that it could go on without the plug-in."""
+    """In opset 21 ONNX Runtime has the operator itself, so that it could go on without
+    the plug-in.
+    """
     with pytest.raises(Exception, match="INVALID_ARGUMENT") as caught:
         ort.InferenceSession(norm(21).SerializeToString(), plain(), providers=[(CYPOOL, option), CPU])
     assert words in str(caught.value)
     assert "Falling back" not in capfd.readouterr().out
 
 
-# --- errors of a call --------------------------------------------------------------------------------------------------------------------
+# --- errors of a call -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -167,12 +171,14 @@ def test_a_session_goes_on_after_an_error():
         assert made.run(None, {"x": IMAGE, "rois": ROIS})[0].tolist() == [[[[26, 28], [50, 52]]]]
 
 
-# --- memory ------------------------------------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def seen():
-    """The addresses that the kernel of GlobalLpPool reads from and writes to, and its number of threads."""
+    """The addresses that the kernel of GlobalLpPool reads from and writes to, and its number of
+    threads.
+    """
     found = []
     kernels = dispatch.chosen.kernels
     kernel = kernels["lp.rows"]["float32"]
@@ -226,7 +232,7 @@ def test_arrays_without_elements_pass(shape, answer):
     assert y.ravel().tolist() == answer
 
 
-# --- models ------------------------------------------------------------------------------------------------------------------------------
+# --- models ---------------------------------------------------------------------------------------
 
 IF = """<ir_version: 10, opset_import: ["" : 22]> g (bool c, double[n, k, h, w] x) => (double[n, k, a, b] y) { y = If (c) <
     then_branch = t () => (double[n, k, a, b] u) { u = GlobalLpPool <p = 3> (x) },
@@ -277,7 +283,9 @@ def test_a_model_of_many_types_is_right_at_every_level_of_optimisation(level):
 
 @pytest.mark.parametrize("level", LEVELS, ids=str)
 def test_convolutions_and_transposes_around_are_right_at_every_level_of_optimisation(level):
-    """ONNX Runtime may lay convolutions out in blocks of channels, and push transposes through nodes."""
+    """ONNX Runtime may lay convolutions out in blocks of channels, and push transposes through
+    nodes.
+    """
     w = np.zeros((8, 3, 3, 3), np.float32)
     w[:, :, 1, 1] = np.arange(24).reshape(8, 3) - 11
     steps = [
@@ -303,7 +311,9 @@ CONSTANT = model(
 
 
 def test_onnx_runtime_folds_constants_itself_unless_told_not_to():
-    """As docs/onnxruntime.md says: at opset 21 it has the operator, and its sum of squares overflows."""
+    """As docs/onnxruntime.md says: at opset 21 it has the operator, and its sum of squares
+    overflows.
+    """
     zero = np.zeros((1, 1, 1), np.float32)
     assert run(CONSTANT, zero).tolist() == [[[np.inf]]]
     options = plain()
@@ -311,7 +321,7 @@ def test_onnx_runtime_folds_constants_itself_unless_told_not_to():
     assert run(CONSTANT, zero, options=options).tolist() == [[[np.float32(5e30)]]]
 
 
-# --- optional operands, several types ----------------------------------------------------------------------------------------------------
+# --- optional operands, several types -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("outputs", "answers"), [("y", "y"), ("yi", "yi"), (["y", ""], "y")])
@@ -335,7 +345,7 @@ def test_an_attribute_that_is_a_string_arrives():
         session(model([node], {"x": "float"}, {"y": "float"}))
 
 
-# --- ways to run -------------------------------------------------------------------------------------------------------------------------
+# --- ways to run ----------------------------------------------------------------------------------
 
 BRANCHES = model(
     [*(helper.make_node("GlobalLpPool", ["x"], [f"b{i}"]) for i in range(8)), helper.make_node("Sum", [f"b{i}" for i in range(8)], ["y"])],
@@ -416,7 +426,7 @@ def test_the_number_of_threads_arrives(seen):
     assert [threads for _, _, threads in seen] == [1, 3]
 
 
-# --- cost --------------------------------------------------------------------------------------------------------------------------------
+# --- cost -----------------------------------------------------------------------------------------
 
 
 def best(function, times=7):
@@ -463,11 +473,13 @@ def interrupted():
         yield session(norm())
 
 
-# --- a model as people have them ---------------------------------------------------------------------------------------------------------
+# --- a model as people have them ------------------------------------------------------------------
 
 
 def head(opset):
-    """A small detection head: features of an image, regions of it, two layers over each, and the norm of the features."""
+    """A small detection head: features of an image, regions of it, two layers over each, and the
+    norm of the features.
+    """
     rng = np.random.default_rng(7)
     weights = {
         "w1": rng.standard_normal((16, 3, 3, 3)) / 5,

@@ -1,4 +1,6 @@
-"""The bits of cypool's outputs are those on record, which other platforms are held to as well: ``python platforms/check.py``."""
+"""The bits of cypool's outputs are those on record, which other platforms are held to as well:
+``python platforms/check.py``.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""ONNX's reference evaluator with cypool's operators: the version that the opset means, wherever the node stands."""
+"""ONNX's reference evaluator with cypool's operators: the version that the opset means, wherever
+the node stands.
+"""
 
 from __future__ import annotations
 

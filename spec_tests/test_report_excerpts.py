@@ -1,4 +1,6 @@
-"""What a record keeps of the tensors: all of a small one, of a large one the elements around the first wrong one."""
+"""What a record keeps of the tensors: all of a small one, of a large one the elements around the
+first wrong one.
+"""
 
 from __future__ import annotations
 

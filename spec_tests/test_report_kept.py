@@ -1,4 +1,6 @@
-"""Every report of a made-up run is, to the byte, the one in data/reports, where a reviewer reads it."""
+"""Every report of a made-up run is, to the byte, the one in data/reports, where a reviewer reads
+it.
+"""
 
 from __future__ import annotations
 

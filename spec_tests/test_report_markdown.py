@@ -1,4 +1,6 @@
-"""The Markdown report: its tables hold together, nothing in it is markup that should not be, and it stays short."""
+"""The Markdown report: its tables hold together, nothing in it is markup that should not be, and it
+stays short.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The page: what it holds, and, in a real browser, what it shows, at desktop and phone width, light and dark."""
+"""The page: what it holds, and, in a real browser, what it shows, at desktop and phone width, light
+and dark.
+"""
 
 from __future__ import annotations
 
@@ -253,7 +255,9 @@ CONTRASTS = """
   });
 })()
 """
-"""The contrast of every element that has a text of its own with what lies behind it, as WCAG computes it; 4.5 is what it asks for."""
+"""The contrast of every element that has a text of its own with what lies behind it, as WCAG
+computes it; 4.5 is what it asks for.
+"""
 
 
 def test_without_a_script_all_but_the_cases_is_there(browser: Browser, file: Path) -> None:

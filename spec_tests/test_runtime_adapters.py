@@ -1,4 +1,6 @@
-"""What the adapters of real runtimes make of answers and refusals: types as they are, and no claim but the runtime's own."""
+"""What the adapters of real runtimes make of answers and refusals: types as they are, and no claim
+but the runtime's own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Kernels over windows work in one block of scratch memory a thread, however large the arrays are."""
+"""Kernels over windows work in one block of scratch memory a thread, however large the
+arrays are.
+"""
 
 import re
 import subprocess

@@ -1,4 +1,6 @@
-"""Models with functions of their own: what a call gives, whatever it passes, leaves out or contains; and cypool in every variant."""
+"""Models with functions of their own: what a call gives, whatever it passes, leaves out or
+contains; and cypool in every variant.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Models as people have them: how they come, what they declare, what they are fed, and what is said where something is wrong."""
+"""Models as people have them: how they come, what they declare, what they are fed, and what is said
+where something is wrong.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def result(model: onnx.ModelProto, **feed: object) -> object:
     return y
 
 
-# --- how a model comes -------------------------------------------------------------------------------------------------------------------
+# --- how a model comes ----------------------------------------------------------------------------
 
 
 def test_a_model_comes_as_a_path_as_bytes_or_as_a_proto(tmp_path) -> None:
@@ -86,7 +88,7 @@ def test_data_beside_a_model_are_found_by_its_path_alone(tmp_path) -> None:
         InferenceSession(path)
 
 
-# --- what a model declares ---------------------------------------------------------------------------------------------------------------
+# --- what a model declares ------------------------------------------------------------------------
 
 
 def test_inputs_and_outputs_read_as_onnx_runtimes_do() -> None:
@@ -115,7 +117,9 @@ def test_inputs_and_outputs_read_as_onnx_runtimes_do() -> None:
 
 
 def test_it_is_called_as_onnx_runtimes_class_is(tmp_path) -> None:
-    """With the same arguments, the same answers; a provider that is not there is passed over, all of them are an error."""
+    """With the same arguments, the same answers; a provider that is not there is passed over, all
+    of them are an error.
+    """
     model = parsed(ADD)
     path = tmp_path / "add.onnx"
     onnx.save(model, path)
@@ -250,7 +254,7 @@ def test_a_map_and_a_value_without_a_type_are_refused_by_name() -> None:
         InferenceSession(model)
 
 
-# --- what is fed -------------------------------------------------------------------------------------------------------------------------
+# --- what is fed ----------------------------------------------------------------------------------
 
 DOUBLES = '<ir_version: 8, opset_import: ["" : 18]> g (double[] x) => (double[] y) { y = Neg (x) }'
 
@@ -331,7 +335,7 @@ def test_outputs_come_in_the_order_asked_for_and_by_name_if_nothing_is() -> None
     assert {name: y.tolist() for name, y in session.run({"x": x}).items()} == {"y": [-1, -2], "z": [2, 4]}
 
 
-# --- what is said of nodes ---------------------------------------------------------------------------------------------------------------
+# --- what is said of nodes ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""``cypool spec``: plain lines when piped, tables of the terminal's width on one, one line for a user's mistake."""
+"""``cypool spec``: plain lines when piped, tables of the terminal's width on one, one line for a
+user's mistake.
+"""
 
 import os
 import pty

@@ -1,4 +1,6 @@
-"""The loader and the JSON Schema on a made-up operator: what deltas mean, and that wrong data is refused with its file and place."""
+"""The loader and the JSON Schema on a made-up operator: what deltas mean, and that wrong data is
+refused with its file and place.
+"""
 
 import dataclasses
 import json
@@ -86,7 +88,8 @@ windows = { kernel = "kernel_shape", pads = "pads", auto_pad = "auto_pad" }
 SCHEMA = json.loads(Path(spec.__file__).with_name("schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
-# Old text, new text, what the loader says. Here what the schema sees as well; below what only the loader can know.
+# Old text, new text, what the loader says. Here what the schema sees as well; below what only the
+# loader can know.
 BROKEN = {
     "unknown key at the root": ('op = "Op"', 'op = "Op"\nauthor = "me"', "unknown key 'author'"),
     "unknown key in a version": ("since = 1\n", "since = 1\nsinse = 1\n", r"version\[1\]: unknown key 'sinse'"),

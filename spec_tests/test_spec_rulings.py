@@ -1,4 +1,6 @@
-"""The rulings: which silences are ruled on, by which names cases and reports know their readings, and figures that the texts state."""
+"""The rulings: which silences are ruled on, by which names cases and reports know their readings,
+and figures that the texts state.
+"""
 
 import json
 import math
@@ -52,7 +54,9 @@ def test_ids_and_readings_stay_what_reports_know_them_by() -> None:
 
 
 FAMILY = json.loads(Path(__file__).with_name("data").joinpath("rulings_family.json").read_text())
-"""Of each other operator: the id of every ruling, the versions that it holds for, and its readings."""
+"""Of each other operator: the id of every ruling, the versions that it holds for, and
+its readings.
+"""
 
 
 @pytest.mark.parametrize("op", sorted(set(FAMILY) & set(spec.operators())))

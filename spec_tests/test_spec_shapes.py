@@ -1,4 +1,6 @@
-"""The shape rules: what the evaluator makes of them, and that they say what ``onnx.shape_inference`` says, recorded gaps apart."""
+"""The shape rules: what the evaluator makes of them, and that they say what
+``onnx.shape_inference`` says, recorded gaps apart.
+"""
 
 import dataclasses
 import itertools
@@ -24,7 +26,9 @@ REFUSED = "refused"
 
 
 def onnx_infer(version: Version, shapes: Sequence[Shape], attributes: Mapping[str, Any]) -> tuple[Shape, ...] | str | None:
-    """What ONNX infers: the output shapes, NOTHING where one of them stays open, REFUSED where it raises."""
+    """What ONNX infers: the output shapes, NOTHING where one of them stays open, REFUSED where it
+    raises.
+    """
     types = [TensorProto.DataType.Value(version.constraint(operand.type).allowed[0].upper()) for operand in version.inputs]
     inputs = [
         helper.make_tensor_value_info(operand.name, type, shape)
@@ -136,7 +140,9 @@ def test_rules_say_what_onnx_infers_where_no_gap_is_recorded(version: Version) -
 
 
 def _kind(version: Version, shapes: Sequence[Shape], attributes: Mapping[str, Any]) -> tuple[object, ...]:
-    """What is odd about a call: attributes that are illegal, windows that do not fit, or, of shapes, ranks and sizes that differ."""
+    """What is odd about a call: attributes that are illegal, windows that do not fit, or, of
+    shapes, ranks and sizes that differ.
+    """
     if illegal := _illegal(version, shapes, attributes):
         return (*illegal,)
     if version.windows is None:

@@ -1,4 +1,6 @@
-"""Windows along an axis, on made-up operators: how many there are, where they start, and what the text does not allow."""
+"""Windows along an axis, on made-up operators: how many there are, where they start, and what the
+text does not allow.
+"""
 
 from typing import Any
 
@@ -62,7 +64,8 @@ def axis(size: int, kernel: int, stride: int = 1, pads: tuple[int, int] = (0, 0)
     return axes(POOLING, [size], given | {name: (value,) if name == "dilations" else value for name, value in attributes.items()})[0]
 
 
-# size, kernel, stride, pads, the rest; how many windows and where the first begins: worked out by hand
+# size, kernel, stride, pads, the rest; how many windows and where the first begins: worked out by
+# hand
 COUNTS = [
     ((5, 3, 2, (1, 1)), {}, 3, -1),
     ((5, 2, 2), {"ceil_mode": 1}, 3, 0),

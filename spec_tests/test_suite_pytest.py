@@ -1,4 +1,6 @@
-"""``pytest --pyargs cypool.conformance.suite`` as a process, from outside the tree: ids, outcomes, xdist, and how it refuses."""
+"""``pytest --pyargs cypool.conformance.suite`` as a process, from outside the tree: ids, outcomes,
+xdist, and how it refuses.
+"""
 
 import os
 import subprocess
@@ -26,7 +28,9 @@ import fake_answers  # noqa: E402
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory):
-    """Runs pytest in an empty folder; the plugin is found as from an installed package: by the entry point that the project declares."""
+    """Runs pytest in an empty folder; the plugin is found as from an installed package: by the
+    entry point that the project declares.
+    """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("elsewhere")
     metadata = site / "cypool-0.0.dist-info"

@@ -1,5 +1,7 @@
-"""The distributions as users get them: the sdist of a tree without git, the wheel that is built from it, installed in a clean environment
-with numpy alone and used from outside the source tree; and what is said where nothing was built."""
+"""The distributions as users get them: the sdist of a tree without git, the wheel that is built
+from it, installed in a clean environment with numpy alone and used from outside the source tree;
+and what is said where nothing was built.
+"""
 
 import fnmatch
 import json
@@ -52,7 +54,9 @@ def run(*command, **options):
 
 
 def files():
-    """The files of the source tree: those that git knows, or, without git, all that .gitignore does not list."""
+    """The files of the source tree: those that git knows, or, without git, all that .gitignore does
+    not list.
+    """
     if (ROOT / ".git").exists():
         return {name for name in run("git", "-C", ROOT, "ls-files", "-z").split("\0") if name and (ROOT / name).exists()}
     ignored = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text().splitlines() if not line.startswith("!")]

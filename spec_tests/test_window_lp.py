@@ -1,4 +1,6 @@
-"""The norm of windows: the kernel of every build against exact norms, and against ``lp`` where a window is a plane."""
+"""The norm of windows: the kernel of every build against exact norms, and against ``lp`` where a
+window is a plane.
+"""
 
 import importlib
 import itertools

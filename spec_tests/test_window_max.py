@@ -1,4 +1,6 @@
-"""The kernel window_max to the bit: every build, thread count and memory layout against a brute force over positions."""
+"""The kernel window_max to the bit: every build, thread count and memory layout against a brute
+force over positions.
+"""
 
 import functools
 import importlib
@@ -21,11 +23,13 @@ VIEWS = {"float16": np.uint16, "bfloat16": np.int16}
 BIG = 1 << 62
 
 
-# --- the brute force ---------------------------------------------------------------------------------------------------------------------
+# --- the brute force ------------------------------------------------------------------------------
 
 
 def positions(size, count, first, stride, taps, dilation, padded):
-    """For each window of an axis its positions that hold elements, filled up with -1; padded is not asked for."""
+    """For each window of an axis its positions that hold elements, filled up with -1; padded is not
+    asked for.
+    """
     inside = []
     for start in (first + o * stride for o in range(count)):
         at = start if start >= 0 else start % dilation  # the first place of the lattice that is not below 0
@@ -73,7 +77,7 @@ def brute(x, axes, column_major=False):
     return y, np.where(found < 0, -1, found + plane * np.arange(shape[0] * shape[1]).reshape(shape[:2] + (1,) * len(counts)))
 
 
-# --- the kernel --------------------------------------------------------------------------------------------------------------------------
+# --- the kernel -----------------------------------------------------------------------------------
 
 
 def pool(module, x, axes, threads=1, indices=None):
@@ -113,11 +117,13 @@ def hold(x, axes, threads=(1, 2)):
             same(found, columns)
 
 
-# --- drawn calls -------------------------------------------------------------------------------------------------------------------------
+# --- drawn calls ----------------------------------------------------------------------------------
 
 
 def values(rng, shape, type, family):
-    """Numbers with ties, zeros of both signs, infinities and NaNs of all kinds, as the family says."""
+    """Numbers with ties, zeros of both signs, infinities and NaNs of all kinds, as the
+    family says.
+    """
     dtype = np.dtype(TYPES[type])
     if dtype.kind in "iu":
         x = rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)

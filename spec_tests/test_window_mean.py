@@ -1,4 +1,6 @@
-"""The mean of windows: the proof in exact numbers, and the kernel of every build against the exact mean."""
+"""The mean of windows: the proof in exact numbers, and the kernel of every build against the exact
+mean.
+"""
 
 import importlib
 import itertools
@@ -28,7 +30,9 @@ def mean(x, type, axes, padding=False, build=None, threads=1):
 
 
 def exact_means(x, axes, padding, step=1):
-    """The definition, for every ``step``-th window of each plane: an exact mean, or what stands for it."""
+    """The definition, for every ``step``-th window of each plane: an exact mean, or what stands for
+    it.
+    """
     for plane in x.reshape(math.prod(x.shape[:2]), *x.shape[2:]):
         for elements, padded in windows(axes, step):
             values = [float(plane[at]) for at in elements]
@@ -58,12 +62,14 @@ def check(got, expected, type, allowed=None):
             assert abs(Fraction(value) - near) <= allowed * ulp(type, max(abs(near), abs(Fraction(value)))), (value, float(near))
 
 
-# --- the proof ---------------------------------------------------------------------------------------------------------------------------
+# --- the proof ------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.tuples(st.integers(-(1 << 24), 1 << 24), st.integers(-149, 103)), min_size=1, max_size=40), st.integers(0, 1 << 30))
 def test_a_plain_sum_that_passes_the_test_is_right(terms, seed):
-    """|S| >= r n M 2^-27 bounds the relative error of a sum of float32 numbers by 2^-26, whatever the order of additions."""
+    """|S| >= r n M 2^-27 bounds the relative error of a sum of float32 numbers by 2^-26, whatever
+    the order of additions.
+    """
     values = [math.ldexp(m, e) for m, e in terms]
     exact = sum(map(Fraction, values), Fraction(0))
     np.random.default_rng(seed).shuffle(values)
@@ -87,7 +93,9 @@ def two_sum(a, b):
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 1 << 30), st.integers(0, 60))
 def test_sums_with_their_errors_that_pass_the_test_are_right(rows, columns, seed, spread):
-    """|S| >= r^2 n M 2^-53, with r = rows + 2 columns, bounds the relative error of a paired sum by 2^-52."""
+    """|S| >= r^2 n M 2^-53, with r = rows + 2 columns, bounds the relative error of a paired sum by
+    2^-52.
+    """
     rng = np.random.default_rng(seed)
     x = np.ldexp(rng.standard_normal((rows, columns)), rng.integers(-spread, spread + 1, (rows, columns)))
     x.ravel()[-1] = -x.ravel()[:-1].sum() * rng.choice([1, 1 + 2.0**-40, 0.5])
@@ -106,7 +114,7 @@ def test_sums_with_their_errors_that_pass_the_test_are_right(rows, columns, seed
         assert abs(Fraction(hi + lo) - exact) <= abs(exact) / 2**51
 
 
-# --- the kernel --------------------------------------------------------------------------------------------------------------------------
+# --- the kernel -----------------------------------------------------------------------------------
 
 SPREADS = {"float16": (-24, 14), "bfloat16": (-130, 126), "float": (-145, 126), "double": (-1070, 1022)}
 

@@ -1,4 +1,6 @@
-"""What tests of kernels over windows share: axes drawn at random, memory layouts, and windows listed one by one."""
+"""What tests of kernels over windows share: axes drawn at random, memory layouts, and windows
+listed one by one.
+"""
 
 import itertools
 import math
@@ -54,7 +56,9 @@ def any_axis(draw, most=12):
 
 
 def windows(axes, step=1):
-    """For every ``step``-th window, in row-major order: the coordinates of its elements, and how many positions lie in the padded plane."""
+    """For every ``step``-th window, in row-major order: the coordinates of its elements, and how
+    many positions lie in the padded plane.
+    """
     for window in itertools.islice(itertools.product(*(range(a.count) for a in axes)), 0, None, step):
         covered = [[a.first + o * a.stride + k * a.dilation for k in range(a.taps)] for a, o in zip(axes, window, strict=True)]
         elements = [[i for i in along if 0 <= i < a.size] for along, a in zip(covered, axes, strict=True)]

@@ -1,4 +1,6 @@
-"""Figures of a day that pages of docs show: JSON as the commands beside it wrote it, and the places in pages that are made from it."""
+"""Figures of a day that pages of docs show: JSON as the commands beside it wrote it, and the places
+in pages that are made from it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""``python -m benchmarks.guard``: count, compare with counts.json, and fail where a kernel takes more instructions than allowed.
+"""``python -m benchmarks.guard``: count, compare with counts.json, and fail where a kernel takes
+more instructions than allowed.
 
 Apart from the counting because what is allowed is a judgement.
 """
@@ -27,7 +28,9 @@ ALLOWANCE = 0.05
 
 
 def table(build: str, counts: dict[str, int], recorded: dict[str, int]) -> tuple[Table, list[str]]:
-    """Each workload's count beside the recorded one, and those that grew too much or have no record."""
+    """Each workload's count beside the recorded one, and those that grew too much or have no
+    record.
+    """
     result = Table(title=build, box=None, title_justify="left", pad_edge=False)
     for name in ("workload", "recorded", "counted", "an element", "change"):
         result.add_column(name, justify="left" if name == "workload" else "right")

@@ -37,7 +37,9 @@ def count(build: str) -> dict[str, int]:
 
 
 def instructions(dump: str, everywhere: bool = False) -> int:
-    """The instructions of a dump that lie in a kernel, without those of what it calls in other libraries; or all."""
+    """The instructions of a dump that lie in a kernel, without those of what it calls in other
+    libraries; or all.
+    """
     total = 0
     inside = skip = False
     for line in dump.splitlines():

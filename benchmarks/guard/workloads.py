@@ -1,6 +1,9 @@
-"""The fixed pieces of work whose instructions are counted: one an inner loop. Run as a program it does them all, under callgrind.
+"""The fixed pieces of work whose instructions are counted: one an inner loop.
 
-Apart from the counting because it runs in another process, on a processor that valgrind makes believe.
+Run as a program it does them all, under callgrind.
+
+Apart from the counting because it runs in another process, on a processor that valgrind makes
+believe.
 """
 
 from __future__ import annotations
@@ -84,16 +87,22 @@ WORKLOADS: dict[str, Work] = {
 """By name, which begins with the kernel, or with ``call`` and the kernel."""
 
 CALLS = 20
-"""How often a small call is made, so that what happens now and then (a table that grows) counts little."""
+"""How often a small call is made, so that what happens now and then (a table that grows) counts
+little.
+"""
 
 
 def whole(name: str) -> bool:
-    """Whether all that a workload takes is counted, Python and numpy too, and not the kernels alone."""
+    """Whether all that a workload takes is counted, Python and numpy too, and not the kernels
+    alone.
+    """
     return name.startswith("call ")
 
 
 MARK = "Py_SetRecursionLimit"
-"""The function of Python's C API that ``mark`` calls: callgrind is told to write its counts down whenever it is entered."""
+"""The function of Python's C API that ``mark`` calls: callgrind is told to write its counts down
+whenever it is entered.
+"""
 
 
 def mark() -> None:

@@ -1,6 +1,7 @@
 """What memory itself allows: plain reads and writes of as many bytes with as many threads.
 
-Apart from the peers because it computes nothing: it is the line that no kernel crosses. Built on first use, for this very processor.
+Apart from the peers because it computes nothing: it is the line that no kernel crosses. Built on
+first use, for this very processor.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def _build(name: str) -> Path:
 
 
 def prepare(work: Work, arrays: tuple[Array, ...], threads: int) -> Callable[[], object] | None:
-    """A call that moves the bytes which the work has to move: one read of the inputs, one write of the outputs. None below 4 KB."""
+    """A call that moves the bytes which the work has to move: one read of the inputs, one write of
+    the outputs. None below 4 KB.
+    """
     if work.read_bytes < 1 << 12:
         return None
     module = memory()

@@ -1,7 +1,8 @@
 """Everybody who takes part: one small module each, with one function.
 
-``prepare(work, arrays, threads)`` gives a call that does the work and returns its result, or None where the peer does not do such work.
-A module may offer several ways under several names. Apart from the race, which knows no peer.
+``prepare(work, arrays, threads)`` gives a call that does the work and returns its result, or None
+where the peer does not do such work. A module may offer several ways under several names. Apart
+from the race, which knows no peer.
 """
 
 from __future__ import annotations

@@ -25,7 +25,9 @@ INPUTS = {"RoiAlign": ["X", "rois", "batch_indices"], "MaxUnpool": ["X", "I"]}
 
 
 def pool(work: Work, arrays: tuple[Array, ...]) -> onnx.ModelProto:
-    """The operator itself, of the versions of opset 21, which runtimes have; those of 22 where the type asks for it."""
+    """The operator itself, of the versions of opset 21, which runtimes have; those of 22 where the
+    type asks for it.
+    """
     opset = 22 if work.dtype == "bfloat16" else 21
     match work:
         case Lp():

@@ -1,4 +1,7 @@
-"""numpy's ways to a p-norm: einsum for p = 2, the sum of abs for p = 1, powers for others. It has one thread."""
+"""numpy's ways to a p-norm: einsum for p = 2, the sum of abs for p = 1, powers for others.
+
+It has one thread.
+"""
 
 from __future__ import annotations
 

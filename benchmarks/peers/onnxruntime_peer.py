@@ -1,4 +1,6 @@
-"""ONNX Runtime's CPU provider: the operator, and ReduceL1 and ReduceL2 as the faster way to the same numbers."""
+"""ONNX Runtime's CPU provider: the operator, and ReduceL1 and ReduceL2 as the faster way to the
+same numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""OpenVINO's CPU plugin with the ONNX model of the operator, inputs and outputs shared rather than copied."""
+"""OpenVINO's CPU plugin with the ONNX model of the operator, inputs and outputs shared rather than
+copied.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""torch as it is best called: pooling functions, means, maxima and torch.linalg.vector_norm, in both layouts. It has no RoiAlign."""
+"""torch as it is best called: pooling functions, means, maxima and torch.linalg.vector_norm, in
+both layouts. It has no RoiAlign.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def prepare(work: Work, arrays: tuple[Array, ...], threads: int) -> Call | None:
 
 
 def channels_last(work: Work, arrays: tuple[Array, ...], threads: int) -> Call | None:
-    """The same work on the same values with channels last, which torch is at its best with; not where they are so already."""
+    """The same work on the same values with channels last, which torch is at its best with; not
+    where they are so already.
+    """
     if not isinstance(work, Pool) or len(work.shape) not in (4, 5) or work.layout != "contiguous":
         return None
     form = torch.channels_last if len(work.shape) == 4 else torch.channels_last_3d
@@ -43,7 +47,9 @@ def call_of(work: Work, arrays: tuple[Array, ...], threads: int, x: torch.Tensor
 
 
 def pooled(work: Pool, x: torch.Tensor) -> Call | None:
-    """torch's function for windows; None for pads that differ, pads of LpPool, and dilations of anything but MaxPool."""
+    """torch's function for windows; None for pads that differ, pads of LpPool, and dilations of
+    anything but MaxPool.
+    """
     planes = tuple(range(2, x.ndim))
     rank, half = len(work.kernel), len(work.pads) // 2
     if work.op == "GlobalMaxPool":

@@ -1,6 +1,7 @@
 """The settings: what is raced against what, and what is asked of it.
 
-Apart from the code that runs them so that the tables of targets are read, and changed, in one place.
+Apart from the code that runs them so that the tables of targets are read, and changed, in one
+place.
 """
 
 from __future__ import annotations

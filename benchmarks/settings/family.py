@@ -1,6 +1,9 @@
-"""The settings of the operators over windows and regions, and of the two global ones. Data only, row by row.
+"""The settings of the operators over windows and regions, and of the two global ones.
 
-``asked`` is how many times as fast as the fastest peer cypool is to be, by the last side of the shape where that makes a difference.
+Data only, row by row.
+
+``asked`` is how many times as fast as the fastest peer cypool is to be, by the last side of the
+shape where that makes a difference.
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ LAST = 0.67
 """The part of the contiguous speed that channels last must reach."""
 
 TWO_THREADS = 1.6
-"""How many times as fast two threads must be, where work takes above 100 us and stays inside the cache."""
+"""How many times as fast two threads must be, where work takes above 100 us and stays inside the
+cache.
+"""
 
 
 class Row(NamedTuple):

@@ -17,7 +17,9 @@ FASTEST = "fastest peer"
 """Of those that are given the same layout."""
 
 ELSEWHERE = ("torch NHWC",)
-"""Peers that are given another layout than cypool: shown, and held against where a goal names them."""
+"""Peers that are given another layout than cypool: shown, and held against where a goal
+names them.
+"""
 
 LIMIT = "limit"
 ONE_THREAD = "1 thread"
@@ -25,7 +27,9 @@ ONE_THREAD = "1 thread"
 
 @dataclass(frozen=True)
 class Goal:
-    """cypool is to be ``at_least`` times as fast as ``against``: a peer, the fastest one, the limit, or cypool on work beside."""
+    """cypool is to be ``at_least`` times as fast as ``against``: a peer, the fastest one, the
+    limit, or cypool on work beside.
+    """
 
     against: str
     at_least: float
@@ -34,7 +38,9 @@ class Goal:
 
 @dataclass(frozen=True)
 class Setting:
-    """One piece of work for cypool and all peers, and other work that cypool does in the same race."""
+    """One piece of work for cypool and all peers, and other work that cypool does in
+    the same race.
+    """
 
     row: str
     name: str

@@ -1,6 +1,7 @@
 """The command ``cypool``: where it is entered.
 
-Without click, so that an installation without the command line's extra gets a sentence and not a traceback.
+Without click, so that an installation without the command line's extra gets a sentence and not a
+traceback.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; every error that is the user's to mend comes as one line on standard error."""
+    """Run the command line; every error that is the user's to mend comes as one line on standard
+    error.
+    """
     try:
         group = importlib.import_module("cypool.cli.group")
         group.run()

@@ -24,9 +24,11 @@ def command() -> None:
 @command.command("list")
 @click.argument("glob", required=False)
 def list_(glob: str | None) -> None:
-    """List the cases whose id matches GLOB (all without one): ids, what is wrong in an invalid case, the rulings that a case turns on.
+    """List the cases whose id matches GLOB (all without one): ids, what is wrong in an invalid
+    case, the rulings that a case turns on.
 
-    Piped, it is a line a case, of five fields with tabs between: id, operator-version, type, fault or "valid", and rulings.
+    Piped, it is a line a case, of five fields with tabs between: id, operator-version, type, fault
+    or "valid", and rulings.
     """
     found = select((glob,) if glob else ())
     if on_terminal():

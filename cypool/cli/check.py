@@ -125,15 +125,19 @@ def command(
     gates: Sequence[str],
     all_installed: bool,
 ) -> None:
-    """Run the conformance cases on each RUNTIME, in processes of its own, and say how it holds to the standard.
+    """Run the conformance cases on each RUNTIME, in processes of its own, and say how it holds to
+    the standard.
 
-    A RUNTIME is one of the built-in names, or any ONNX Backend: a module, or module:attribute; or a name that a package registers, or
-    exec:PROGRAM, where the program speaks the protocol of docs/protocol.md. Without one it is cypool.
+    A RUNTIME is one of the built-in names, or any ONNX Backend: a module, or module:attribute; or a
+    name that a package registers, or exec:PROGRAM, where the program speaks the protocol of
+    docs/protocol.md. Without one it is cypool.
 
-    Without --all, it runs the core of the cases: of every version and type each shape, setting and kind of values at least once, everything
-    on which the standard is silent, and every fault of a version. With -k, it chooses among all.
+    Without --all, it runs the core of the cases: of every version and type each shape, setting and
+    kind of values at least once, everything on which the standard is silent, and every fault of a
+    version. With -k, it chooses among all.
 
-    Each case is run at the first and at the last opset where its version is in force; the id of the latter ends in @ and the opset.
+    Each case is run at the first and at the last opset where its version is in force; the id of the
+    latter ends in @ and the opset.
     """
     names = tuple(dict.fromkeys((*runtimes, *(installed() if all_installed else ())))) or ("cypool",)
     for gate in gates:

@@ -1,4 +1,6 @@
-"""The exit codes of the command line, and the sentence about them that each command's help ends with."""
+"""The exit codes of the command line, and the sentence about them that each command's help ends
+with.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ INTERNAL = 70
 INTERRUPTED = 130
 
 COMMON = {WRONG_USAGE: "wrong usage", NOT_WRITTEN: "output could not be written", INTERRUPTED: "interrupted"}
-"""The codes that every command can end with, beside 0; 70 is a fault in cypool itself, and comes with a traceback."""
+"""The codes that every command can end with, beside 0; 70 is a fault in cypool itself, and comes
+with a traceback.
+"""
 
 LEAD = "Exit code: "
 
@@ -21,8 +25,13 @@ LEAD = "Exit code: "
 def told(done: str = "done", others: Mapping[int, str] | None = None) -> str:
     """Return the sentence about a command's exit codes.
 
-    >>> told("all conform", {DEVIATES: "one deviates"})
-    'Exit code: 0 all conform, 1 one deviates, 2 wrong usage, 4 output could not be written, 130 interrupted.'
+    >>> for part in told("all conform", {DEVIATES: "one deviates"}).split(", "):
+    ...     print(part)
+    Exit code: 0 all conform
+    1 one deviates
+    2 wrong usage
+    4 output could not be written
+    130 interrupted.
     """
     meanings = {DONE: done, **COMMON, **(others or {})}
     return LEAD + ", ".join(f"{code} {meanings[code]}" for code in sorted(meanings)) + "."

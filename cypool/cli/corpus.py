@@ -1,4 +1,6 @@
-"""``cypool cases export`` and ``cypool cases verify``: the cases as files, and what a harness of any language made of them."""
+"""``cypool cases export`` and ``cypool cases verify``: the cases as files, and what a harness of
+any language made of them.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from cypool.conformance.judging.records import Header
 def export_(directory: Path, globs: Sequence[str]) -> None:
     """Write the cases to DIR, in ONNX's own test layout, with a manifest.
 
-    DIR must not exist, or be empty; it is complete or not there. The same version of the corpus is the same bytes, wherever it is written.
+    DIR must not exist, or be empty; it is complete or not there. The same version of the corpus is
+    the same bytes, wherever it is written.
     """
     try:
         refuse_occupied(directory)
@@ -56,8 +59,9 @@ def export_(directory: Path, globs: Sequence[str]) -> None:
 def verify_(directory: Path, outputs: Path, globs: Sequence[str], ulp: int | None, jsonl: Path | None) -> None:
     """Judge the OUTPUTS that a harness wrote for the cases exported to DIR.
 
-    For the case at PATH in DIR, a harness writes PATH/output_0.pb below OUTPUTS, or PATH/outcome.json where its runtime gave no outputs. A
-    case without either was not run, and does not conform.
+    For the case at PATH in DIR, a harness writes PATH/output_0.pb below OUTPUTS, or
+    PATH/outcome.json where its runtime gave no outputs. A case without either was not run, and does
+    not conform.
     """
     try:
         cases = corpus.read(directory)

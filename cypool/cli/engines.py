@@ -1,4 +1,6 @@
-"""Run a model on arrays: in ONNX Runtime with cypool inside, or in cypool's session where that can't be."""
+"""Run a model on arrays: in ONNX Runtime with cypool inside, or in cypool's session where that
+can't be.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ class Unable(Exception):
 
 
 def onnx_runtime(path: str, declared: Declared) -> tuple[str, Runner]:
-    """Return a session of ONNX Runtime that cypool is in: what to call it, and how to run it. Unable where there is none."""
+    """Return a session of ONNX Runtime that cypool is in: what to call it, and how to run it.
+
+    Unable where there is none.
+    """
     try:
         import onnxruntime  # type: ignore[import-untyped]
 
@@ -64,7 +69,10 @@ def onnx_runtime(path: str, declared: Declared) -> tuple[str, Runner]:
 
 
 def session(path: str, declared: Declared) -> tuple[str, Runner]:
-    """Return cypool's session of a model: what to call it, and how to run it. The errors are those of ``InferenceSession``."""
+    """Return cypool's session of a model: what to call it, and how to run it.
+
+    The errors are those of ``InferenceSession``.
+    """
     loaded = InferenceSession(path)
     names = [output.name for output in declared.outputs]
     return f"cypool's session: other nodes by the reference evaluator of onnx {onnx.__version__}", lambda feed: loaded.run(names, feed)

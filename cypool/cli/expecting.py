@@ -1,4 +1,5 @@
-"""``--expect`` and ``--update-expectations``: which list goes with which runtime, and what is done and said about it.
+"""``--expect`` and ``--update-expectations``: which list goes with which runtime, and what is done
+and said about it.
 
 A verdict is the same with a list and without.
 """
@@ -44,7 +45,9 @@ class Listed:
 
 
 def lists_of(names: Sequence[str], header: Header, update: bool) -> dict[str, Listed]:
-    """Return the list of each runtime that has one. ``names`` are of files, or ``shipped``; a file goes before what is shipped.
+    """Return the list of each runtime that has one.
+
+    ``names`` are of files, or ``shipped``; a file goes before what is shipped.
 
     UsageError for a file that is no list, or whose runtime is not in this run.
     """
@@ -153,7 +156,9 @@ def _surprises(found: Held) -> Table:
 
 
 def well(name: str, results: Iterable[Result], held: Mapping[str, Held]) -> bool:
-    """Tell whether a runtime's results are as listed; of one that has no list, whether they all conform."""
+    """Tell whether a runtime's results are as listed; of one that has no list, whether they all
+    conform.
+    """
     if name in held:
         return not held[name].surprises
     return all(result.conforms for result in results if result.runtime == name)

@@ -30,7 +30,9 @@ class Missing(click.ClickException):
 @click.option("--all", "every", is_flag=True, help="All nodes, not just those that cypool runs or could run.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, all nodes.")
 def command(model: Path, every: bool, as_json: bool) -> None:
-    """Tell which node of MODEL runs where: in ONNX Runtime alone, and with cypool in it, and why."""
+    """Tell which node of MODEL runs where: in ONNX Runtime alone, and with cypool in
+    it, and why.
+    """
     try:
         from cypool.ort import explain
     except ImportError as error:

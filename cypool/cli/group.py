@@ -65,7 +65,9 @@ class Lazy(Group):
 
 @contextlib.contextmanager
 def _ours() -> Iterator[None]:
-    """Take an interrupt and a broken pipe out of click's hands, which would end with its own codes."""
+    """Take an interrupt and a broken pipe out of click's hands, which would end with
+    its own codes.
+    """
     try:
         yield
     except KeyboardInterrupt:
@@ -77,7 +79,9 @@ def _ours() -> Iterator[None]:
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(cypool.__version__, prog_name="cypool", message="%(prog)s %(version)s")
 def group() -> None:
-    """Pool, and check who else does: the ONNX pooling operators, and a conformance suite for every runtime that has them."""
+    """Pool, and check who else does: the ONNX pooling operators, and a conformance suite for every
+    runtime that has them.
+    """
 
 
 def run() -> None:

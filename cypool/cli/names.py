@@ -22,7 +22,9 @@ def known_operator(name: str) -> Operator:
 
 
 def known_version(name: str) -> Version:
-    """Return the version of that name, or the newest of an operator; UsageError, with a suggestion, where there is none."""
+    """Return the version of that name, or the newest of an operator; UsageError, with a suggestion,
+    where there is none.
+    """
     try:
         return spec.operator(name).versions[-1] if name in spec.operators() else spec.version(name)
     except SpecError as error:

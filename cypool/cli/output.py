@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 EXHAUSTED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE})
-"""Errors that are no fault of the path: the disk is full or broken, or the reader of a pipe is gone."""
+"""Errors that are no fault of the path: the disk is full or broken, or the reader of a pipe is
+gone.
+"""
 
 STANDARD_OUTPUT = "standard output"
 DASH = Path("-")
@@ -53,7 +55,8 @@ def not_written(what: str | Path, error: OSError) -> click.ClickException:
 def writing(path: Path, option: str = "") -> Iterator[IO[str]]:
     """Open a file of text for the block, which is complete at ``path`` afterwards, or not there.
 
-    ``option`` names the option that ``path`` was given by. UsageError where nothing can be written at ``path``.
+    ``option`` names the option that ``path`` was given by. UsageError where nothing can be written
+    at ``path``.
     """
     if path == DASH:
         yield sys.stdout
@@ -66,11 +69,15 @@ def writing(path: Path, option: str = "") -> Iterator[IO[str]]:
 
 
 def console(stderr: bool = False) -> Console:
-    """Return a console for standard output, or standard error; it raises BrokenPipeError where its reader is gone."""
+    """Return a console for standard output, or standard error; it raises BrokenPipeError where its
+    reader is gone.
+    """
     from rich.console import Console
 
     class Honest(Console):
-        """A console that leaves it to the command what a broken pipe means; rich itself would end with code 1."""
+        """A console that leaves it to the command what a broken pipe means; rich itself would end
+        with code 1.
+        """
 
         def on_broken_pipe(self) -> None:
             """Raise it again."""
@@ -93,7 +100,9 @@ def flush() -> None:
 
 
 def silence(stream: Any) -> None:
-    """Send what a stream still holds to nowhere, so that the interpreter does not fail at its end."""
+    """Send what a stream still holds to nowhere, so that the interpreter does not fail
+    at its end.
+    """
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -18,7 +18,9 @@ SECONDS = 15.0
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[], None]]:
-    """Give a function that counts one more, which can be called from any thread; it is shown on standard error."""
+    """Give a function that counts one more, which can be called from any thread; it is shown on
+    standard error.
+    """
     console = output.console(stderr=True)
     if not console.is_terminal:
         yield Pulse(total).count
@@ -30,7 +32,9 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
 
 
 class Pulse:
-    """Counts, and says a line now and then: how many of how many, and the time left if the rest takes as long."""
+    """Counts, and says a line now and then: how many of how many, and the time left if the rest
+    takes as long.
+    """
 
     def __init__(
         self,

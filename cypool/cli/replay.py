@@ -19,7 +19,9 @@ from cypool.conformance.findings.bundle import BundleError, find_bundles, read
 @click.option("--runtime", metavar="RUNTIME", help="Run it on this one, not on the one that it was found with.")
 @click.option("--timeout", default=10.0, show_default=True, type=click.FloatRange(min=0, min_open=True), help="Seconds for a case.")
 def command(directories: Sequence[Path], runtime: str | None, timeout: float) -> None:
-    """Run a BUNDLE, as `cypool check --bundle DIR` writes them, once more; of a directory of bundles, every one."""
+    """Run a BUNDLE, as `cypool check --bundle DIR` writes them, once more; of a directory of
+    bundles, every one.
+    """
     conforms = True
     for directory in directories:
         found = find_bundles(directory)

@@ -36,8 +36,8 @@ def command(
 ) -> None:
     """Report on runs that `cypool check --jsonl FILE` kept; several stand side by side, as one run.
 
-    Without an option that names a PATH, the report goes to the terminal. A PATH of - is standard output. With --expect, each report says
-    what is not as listed.
+    Without an option that names a PATH, the report goes to the terminal. A PATH of - is standard
+    output. With --expect, each report says what is not as listed.
     """
     runs = [_read(path) for path in files]
     if diff:

@@ -1,4 +1,6 @@
-"""The options that write reports to files, ``--markdown``, ``--junit`` and ``--html``, for every command that has results."""
+"""The options that write reports to files, ``--markdown``, ``--junit`` and ``--html``, for every
+command that has results.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def options(command: Command) -> Command:
 
 
 def _addresses(page: Path, bundles: Path) -> dict[tuple[str, str], str]:
-    """Return the addresses of bundles as seen from a page; one on standard output is taken to stay in this folder."""
+    """Return the addresses of bundles as seen from a page; one on standard output is taken to stay
+    in this folder.
+    """
     from cypool.conformance.findings.bundle import BundleError, directories
 
     try:
@@ -48,10 +52,11 @@ def _addresses(page: Path, bundles: Path) -> dict[tuple[str, str], str]:
 
 @contextmanager
 def opened(paths: Mapping[str, Path | None]) -> Iterator[Write]:
-    """Open the files at once, so that a path at which nothing can be written shows before the work; give what fills them.
+    """Open the files at once, so that a path at which nothing can be written shows before the work;
+    give what fills them.
 
-    That takes the run, the lists it was held to and what came of it, and the directory of its bundles if there is one. Each form is
-    imported when it is asked for.
+    That takes the run, the lists it was held to and what came of it, and the directory of its
+    bundles if there is one. Each form is imported when it is asked for.
     """
     with ExitStack() as stack:
         files = {form: stack.enter_context(output.writing(path, f"--{form}")) for form, path in paths.items() if path is not None}

@@ -60,7 +60,9 @@ def _feeds(values: Iterable[str]) -> dict[str, np.ndarray[Any, Any]]:
 
 
 def _read(path: Path) -> np.ndarray[Any, Any]:
-    """Read an array from a file of numpy's, which tells itself, or of ONNX's, which only its name can tell."""
+    """Read an array from a file of numpy's, which tells itself, or of ONNX's, which only its name
+    can tell.
+    """
     with path.open("rb") as file:
         if file.read(len(MAGIC)) == MAGIC:
             file.seek(0)
@@ -79,13 +81,17 @@ def _read(path: Path) -> np.ndarray[Any, Any]:
 
 
 def _named(array: np.ndarray[Any, Any], type: str | None) -> np.ndarray[Any, Any]:
-    """Return an array of the model's bfloat16, which numpy's files hold as two-byte records without a name."""
+    """Return an array of the model's bfloat16, which numpy's files hold as two-byte records without
+    a name.
+    """
     unnamed = array.dtype.kind == "V" and array.dtype.itemsize == 2 and array.dtype.names is None
     return array.view(ml_dtypes.bfloat16) if unnamed and type == "tensor(bfloat16)" else array
 
 
 class Writer:
-    """A file that numpy knows nothing of: where it writes by itself, its error doesn't say whether the disk is full."""
+    """A file that numpy knows nothing of: where it writes by itself, its error doesn't say whether
+    the disk is full.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         """Keep the file."""
@@ -155,7 +161,8 @@ def _run(model: Path, feeds: dict[str, np.ndarray[Any, Any]], within: str | None
     help="What runs the nodes that are not of cypool's operators; default: ONNX Runtime, if it is installed and takes the model.",
 )
 def command(model: Path, inputs: Sequence[str], output_dir: Path, within: str | None) -> None:
-    """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX Runtime or by ONNX's reference evaluator.
+    """Run MODEL on arrays: cypool's operators by its kernels, other nodes by ONNX Runtime or by
+    ONNX's reference evaluator.
 
     All outputs are written, or none. The last line says what ran the model.
     """

@@ -24,11 +24,13 @@ def select(
     spread: Callable[[Iterable[Case]], Iterable[Case]] = lambda cases: cases,
     core: bool = False,
 ) -> list[Case]:
-    """Return the cases that match one of the globs, one of the operators and one of the types, where any are given.
+    """Return the cases that match one of the globs, one of the operators and one of the types,
+    where any are given.
 
-    ``spread`` makes several of each, of opsets and variants; a glob matches such a one by its own id, or all of them by the id before that.
-    Types go by ONNX's name or by numpy's. UsageError for an operator, a glob, a type or a combination that selects nothing: a run of no
-    case must not pass. ``core``: only those that are run by default.
+    ``spread`` makes several of each, of opsets and variants; a glob matches such a one by its own
+    id, or all of them by the id before that. Types go by ONNX's name or by numpy's. UsageError for
+    an operator, a glob, a type or a combination that selects nothing: a run of no case must not
+    pass. ``core``: only those that are run by default.
     """
     for op in ops:
         known_operator(op)
@@ -52,9 +54,11 @@ def select(
 
 
 def _may_match(head: str, glob: str) -> bool:
-    """Tell whether an id that begins with this head may match the glob, by what stands before the glob's first special character.
+    """Tell whether an id that begins with this head may match the glob, by what stands before the
+    glob's first special character.
 
-    >>> [_may_match("MaxRoiPool-1/float/", glob) for glob in ("MaxRoiPool-1/float/odd/*", "*nan*", "MaxRoiPool-2[12]*")]
+    >>> globs = ("MaxRoiPool-1/float/odd/*", "*nan*", "MaxRoiPool-2[12]*")
+    >>> [_may_match("MaxRoiPool-1/float/", glob) for glob in globs]
     [True, True, False]
     """
     literal = re.split(r"[*?[]", glob, maxsplit=1)[0]

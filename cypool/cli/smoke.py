@@ -23,8 +23,9 @@ STYLES = {OK: "green", WRONG: "red", UNTOLD: "dim"}
 def command(runtime: str, timeout: float) -> None:
     """Ask RUNTIME for what every runtime knows: a wrong answer is its adapter's, or its harness's.
 
-    Types, shapes, bits, names and orders of tensors; phases of refusals; that nothing is kept and that it ends. What the runtime says it
-    lacks is "untold". RUNTIME is named as for `cypool check`.
+    Types, shapes, bits, names and orders of tensors; phases of refusals; that nothing is kept and
+    that it ends. What the runtime says it lacks is "untold". RUNTIME is named as for
+    `cypool check`.
     """
     console = output.console()
     verdicts = []

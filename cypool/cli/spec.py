@@ -45,8 +45,8 @@ def list_() -> None:
 def show(version: str) -> None:
     """Show all that VERSION says, and the rulings.
 
-    VERSION is a name such as GlobalLpPool-2; that of an operator means its newest. A ruling says how a place is read where the standard is
-    silent.
+    VERSION is a name such as GlobalLpPool-2; that of an operator means its newest. A ruling says
+    how a place is read where the standard is silent.
     """
     found = known_version(version)
     rows = [("version", "name", found.name), ("version", "domain", found.domain), ("version", "opsets", opsets(found))]

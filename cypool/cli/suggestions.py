@@ -32,7 +32,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 class Group(click.Group):
-    """A group that suggests a command for a misspelt one; the help of each command says its exit codes."""
+    """A group that suggests a command for a misspelt one; the help of each command says its exit
+    codes.
+    """
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command; UsageError, with a suggestion, where there is none of that name."""

@@ -1,6 +1,7 @@
 """A tensor as it crosses process borders: type, shape and raw little-endian bytes.
 
-numpy arrays do not serve: bfloat16 has no numpy type of its own, and several runtimes hand it out under another name.
+numpy arrays do not serve: bfloat16 has no numpy type of its own, and several runtimes hand it out
+under another name.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ TYPES: dict[np.dtype[Any], str] = {dtype: name for name, dtype in DTYPES.items()
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A named tensor: ``type`` is ONNX's short name, ``data`` the elements row-major, little-endian."""
+    """A named tensor: ``type`` is ONNX's short name, ``data`` the elements row-major,
+    little-endian.
+    """
 
     name: str
     type: str
@@ -44,7 +47,9 @@ class Tensor:
 
     @classmethod
     def of(cls, name: str, array: np.ndarray[Any, Any]) -> Tensor:
-        """Return the tensor that holds ``array``; TypeError where its elements are of no type above."""
+        """Return the tensor that holds ``array``; TypeError where its elements are of no type
+        above.
+        """
         if array.dtype not in TYPES:
             raise TypeError(f"{name} holds {array.dtype}, which is none of {', '.join(DTYPES)}")
         return cls(name, TYPES[array.dtype], array.shape, np.ascontiguousarray(array).tobytes())

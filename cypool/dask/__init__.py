@@ -1,8 +1,10 @@
-"""The pooling operators on dask arrays: lazy, chunk by chunk, on as many machines as the scheduler has.
+"""The pooling operators on dask arrays: lazy, chunk by chunk, on as many machines as the scheduler
+has.
 
-The functions have the names and parameters of cypool's own, less ``out``. A call is checked at once; nothing is computed.
-Chunks may be any. Along N and C they are computed one by one. Along spatial axes, windows take what they need from
-neighbouring chunks, and global operators combine the results of a plane's chunks.
+The functions have the names and parameters of cypool's own, less ``out``. A call is checked at
+once; nothing is computed. Chunks may be any. Along N and C they are computed one by one. Along
+spatial axes, windows take what they need from neighbouring chunks, and global operators combine the
+results of a plane's chunks.
 
 >>> import dask.array as da, numpy as np, cypool.dask
 >>> x = da.from_array(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4), chunks=(1, 1, 2, 3))

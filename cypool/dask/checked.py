@@ -23,7 +23,8 @@ def checked(
     outputs: int | None = None,
     stated: Any = None,
 ) -> tuple[list[Any], Signature]:
-    """Return the inputs as dask arrays and the signature of the call, or raise the error that the plain function would raise.
+    """Return the inputs as dask arrays and the signature of the call, or raise the error that the
+    plain function would raise.
 
     ``stated`` is a last input, whose values are a shape and so are read at once.
     """
@@ -45,7 +46,9 @@ def whole_planes(array: Any) -> Any:
 
 
 def _as_dask(op: str, opset: int | None, place: int, value: Any) -> Any:
-    """Return a dask array: the one given, or one of a single chunk on the memory of another array."""
+    """Return a dask array: the one given, or one of a single chunk on the memory of
+    another array.
+    """
     if isinstance(value, da.Array):
         plan.arrays(op, opset, [None] * place + [value._meta])  # refuses masked arrays
         return value

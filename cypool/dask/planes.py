@@ -1,4 +1,6 @@
-"""Global operators on dask arrays: a partial result for each chunk of a plane, and these combined."""
+"""Global operators on dask arrays: a partial result for each chunk of a plane, and
+these combined.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,13 @@ def global_average_pool(X: Any, *, opset: int | None = None, threads: int | None
     Parameters
     ----------
     X:
-        A dask array, as ``cypool.global_average_pool`` takes it. The chunks of a plane give exact sums, which are added up.
+        A dask array, as ``cypool.global_average_pool`` takes it. The chunks of a plane give exact
+        sums, which are added up.
     opset:
         As for ``cypool.run``.
     threads:
-        As for ``cypool.run``, for each chunk: the scheduler computes chunks side by side, so 1 is the default.
+        As for ``cypool.run``, for each chunk: the scheduler computes chunks side by side, so 1 is
+        the default.
 
     Returns
     -------
@@ -55,7 +59,8 @@ def global_lp_pool(X: Any, p: float | None = None, *, opset: int | None = None, 
     Parameters
     ----------
     X:
-        A dask array, as ``cypool.global_lp_pool`` takes it. The chunks of a plane give norms in float64, of which the norm is taken.
+        A dask array, as ``cypool.global_lp_pool`` takes it. The chunks of a plane give norms in
+        float64, of which the norm is taken.
     p:
         As for ``cypool.global_lp_pool``.
     opset, threads:
@@ -74,7 +79,8 @@ def global_lp_pool(X: Any, p: float | None = None, *, opset: int | None = None, 
     Examples
     --------
     >>> import dask.array as da, numpy as np, cypool.dask
-    >>> cypool.dask.global_lp_pool(da.from_array(np.array([[[3.0, -4.0]]]), chunks=(1, 1, 1))).compute()
+    >>> X = da.from_array(np.array([[[3.0, -4.0]]]), chunks=(1, 1, 1))
+    >>> cypool.dask.global_lp_pool(X).compute()
     array([[[5.]]])
     """
     # All norms of a plane at once: each further step would round again.
@@ -104,7 +110,8 @@ def global_max_pool(X: Any, *, opset: int | None = None, threads: int | None = 1
     Examples
     --------
     >>> import dask.array as da, numpy as np, cypool.dask
-    >>> cypool.dask.global_max_pool(da.from_array(np.array([[[3.0, -4.0], [-1.0, np.nan]]]), chunks=1)).compute()
+    >>> X = da.from_array(np.array([[[3.0, -4.0], [-1.0, np.nan]]]), chunks=1)
+    >>> cypool.dask.global_max_pool(X).compute()
     array([[[ 3.],
             [nan]]])
     """
@@ -112,7 +119,9 @@ def global_max_pool(X: Any, *, opset: int | None = None, threads: int | None = 1
 
 
 Step = Callable[..., Array]
-"""Takes a chunk and ``run``, ``dtype`` and ``count`` (elements of a plane); gives an array with 1 for each spatial axis."""
+"""Takes a chunk and ``run``, ``dtype`` and ``count`` (elements of a plane); gives an array with 1
+for each spatial axis.
+"""
 
 
 def _global(
@@ -127,8 +136,8 @@ def _global(
 ) -> Any:
     """Return an operator whose window is the plane.
 
-    ``part`` makes a partial result from each chunk of a plane, ``combine`` one from several of them, where that loses
-    nothing, and ``finish`` the operator's result from those that are left.
+    ``part`` makes a partial result from each chunk of a plane, ``combine`` one from several of
+    them, where that loses nothing, and ``finish`` the operator's result from those that are left.
     """
     (x,), call = checked(op, [X], attributes, opset)
     ((dtype, shape),) = call.outputs
@@ -150,7 +159,9 @@ def _global(
 
 
 def _over_axes(function: Step, block: Any, *, axis: Any, keepdims: bool, **given: Any) -> Array:
-    """Call a step as ``dask.array.reduction`` calls it, with axes that are the spatial ones always."""
+    """Call a step as ``dask.array.reduction`` calls it, with axes that are the spatial
+    ones always.
+    """
     return function(np.asarray(block), **given)
 
 

@@ -31,7 +31,8 @@ def max_roi_pool(
     X:
         A dask array, as ``cypool.max_roi_pool`` takes it. Chunks of its spatial axes are made one.
     rois:
-        An array, as ``cypool.max_roi_pool`` takes it, of dask or not. All of it is checked in one task.
+        An array, as ``cypool.max_roi_pool`` takes it, of dask or not. All of it is checked in one
+        task.
     pooled_shape, spatial_scale:
         As for ``cypool.max_roi_pool``.
     opset, threads:
@@ -40,12 +41,14 @@ def max_roi_pool(
     Returns
     -------
     dask array
-        Shape (num_rois, C, pooled_shape[0], pooled_shape[1]), chunks along num_rois as those of rois, along C as X's.
+        Shape (num_rois, C, pooled_shape[0], pooled_shape[1]), chunks along num_rois as those of
+        rois, along C as X's.
 
     Raises
     ------
     cypool.SpecValueError, cypool.SpecTypeError
-        As for ``cypool.run``, at once; when computed, for an image index or coordinate out of range.
+        As for ``cypool.run``, at once; when computed, for an image index or coordinate out of
+        range.
 
     Examples
     --------
@@ -74,15 +77,18 @@ def roi_align(
     opset: int | None = None,
     threads: int | None = 1,
 ) -> Any:
-    """Return the mean, or the maximum, of points that are sampled in every bin of every region of interest, lazily.
+    """Return the mean, or the maximum, of points that are sampled in every bin of every region of
+    interest, lazily.
 
     Parameters
     ----------
     X:
         A dask array, as ``cypool.roi_align`` takes it. Chunks of its spatial axes are made one.
     rois, batch_indices:
-        Arrays, as ``cypool.roi_align`` takes them, of dask or not. All of them is checked in one task.
-    output_height, output_width, mode, sampling_ratio, spatial_scale, coordinate_transformation_mode:
+        Arrays, as ``cypool.roi_align`` takes them, of dask or not. All of them is checked in one
+        task.
+    output_height, output_width, mode, sampling_ratio, spatial_scale,
+    coordinate_transformation_mode:
         As for ``cypool.roi_align``.
     opset, threads:
         As for ``cypool.dask.global_average_pool``.
@@ -90,12 +96,14 @@ def roi_align(
     Returns
     -------
     dask array
-        Shape (num_rois, C, output_height, output_width), chunks along num_rois as those of rois, along C as X's.
+        Shape (num_rois, C, output_height, output_width), chunks along num_rois as those of rois,
+        along C as X's.
 
     Raises
     ------
     cypool.SpecValueError, cypool.SpecTypeError
-        As for ``cypool.run``, at once; when computed, for an image index or coordinate out of range.
+        As for ``cypool.run``, at once; when computed, for an image index or coordinate out of
+        range.
 
     Examples
     --------
@@ -153,7 +161,8 @@ def _regions(
 ) -> Any:
     """Return an operator on the planes of X and the rows of tables.
 
-    A chunk of the output comes from a chunk of rows and, image by image, from all chunks of X with these channels.
+    A chunk of the output comes from a chunk of rows and, image by image, from all chunks of X with
+    these channels.
     """
     (x, *tables), call = checked(op, inputs, attributes, opset)
     ((dtype, shape),) = call.outputs
@@ -183,7 +192,9 @@ def _spans(sizes: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _checked_tables(tables: Tables, shape: tuple[int, ...], dtype: np.dtype[Any], run: Callable[..., Any]) -> Tables:
-    """Return the tables, or raise for a number in them what the plain function would raise: it checks them before it looks at X."""
+    """Return the tables, or raise for a number in them what the plain function would raise: it
+    checks them before it looks at X.
+    """
     run([np.broadcast_to(np.zeros((), dtype), (shape[0], 0, *shape[2:])), *tables])
     return tables
 
@@ -200,7 +211,9 @@ def _pooled(
     images: Callable[[Tables], Array],
     on_one: Callable[[Tables], Tables],
 ) -> list[tuple[Array, Array]]:
-    """Return, for each image of the block that has regions, the places of these in ``rows`` and the operator's output for them."""
+    """Return, for each image of the block that has regions, the places of these in ``rows`` and the
+    operator's output for them.
+    """
     on = images(rows) - first
     pieces = []
     for image in np.unique(on[(on >= 0) & (on < len(block))]):

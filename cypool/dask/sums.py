@@ -1,6 +1,8 @@
-"""Exact sums that can be taken apart: integers, one for each plane of a chunk, which are added up without any rounding.
+"""Exact sums that can be taken apart: integers, one for each plane of a chunk, which are added up
+without any rounding.
 
-Every finite float is an integer times 2^-1074. So a sum of floats is one as well, and nothing is rounded before the mean is known.
+Every finite float is an integer times 2^-1074. So a sum of floats is one as well, and nothing is
+rounded before the mean is known.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ def _sum(row: Array) -> Sum:
 
 
 def _sum_of_piece(piece: Array) -> Sum:
-    """Return the sum of a few elements: their significands are added as integers, those of each exponent apart."""
+    """Return the sum of a few elements: their significands are added as integers, those of each
+    exponent apart.
+    """
     values = piece.astype(np.float64)
     significands, exponents = np.frexp(values[np.isfinite(values)])
     whole = np.ldexp(significands, 53).astype(np.int64)

@@ -1,4 +1,6 @@
-"""MaxUnpool on dask arrays: the planes of a chunk at a time, with indices counted anew from its first."""
+"""MaxUnpool on dask arrays: the planes of a chunk at a time, with indices counted anew from its
+first.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ def max_unpool(
     X:
         A dask array, as ``cypool.max_unpool`` takes it. Chunks of its spatial axes are made one.
     I:
-        Places in the flattened output, int64 of X's shape; it gets X's chunks. A place must lie in the planes of the
-        same chunk. Indices of ``max_pool`` do, as they stay within their plane.
+        Places in the flattened output, int64 of X's shape; it gets X's chunks. A place must lie in
+        the planes of the same chunk. Indices of ``max_pool`` do, as they stay within their plane.
     kernel_shape, strides, pads:
         As for ``cypool.max_unpool``.
     output_shape:
@@ -51,7 +53,8 @@ def max_unpool(
     Raises
     ------
     cypool.SpecValueError, cypool.SpecTypeError
-        As for ``cypool.run``, at once; when computed, for a place outside the output or the planes of its chunk.
+        As for ``cypool.run``, at once; when computed, for a place outside the output or the planes
+        of its chunk.
 
     Examples
     --------

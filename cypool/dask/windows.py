@@ -1,4 +1,6 @@
-"""Operators over windows on dask arrays: a chunk of the output is computed from that part of the input which its windows cover."""
+"""Operators over windows on dask arrays: a chunk of the output is computed from that part of the
+input which its windows cover.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from cypool.spec.windows import Axis
 
 
 class Part(NamedTuple):
-    """Neighbouring windows along an axis: how many, the part of the input that they see, and the padding around that."""
+    """Neighbouring windows along an axis: how many, the part of the input that they see, and the
+    padding around that.
+    """
 
     windows: int
     start: int
@@ -162,8 +166,9 @@ def max_pool(
     Returns
     -------
     dask array, or tuple of two dask arrays
-        Shape (N, C, O1, ..., On). Chunks along N and C are X's. Along spatial axes, windows that start in one chunk of X are one chunk of
-        the result; those that start in the padding belong to the chunk next to it.
+        Shape (N, C, O1, ..., On). Chunks along N and C are X's. Along spatial axes, windows that
+        start in one chunk of X are one chunk of the result; those that start in the padding belong
+        to the chunk next to it.
 
     Raises
     ------
@@ -194,8 +199,8 @@ def max_pool(
 def parts(axis: Axis, sizes: Sequence[int]) -> Iterator[Part]:
     """Yield the windows of an axis in parts: those that start in one chunk of the input, together.
 
-    Windows that start in the padding before are with those of the first chunk, those that start beyond the input with
-    those of the last.
+    Windows that start in the padding before are with those of the first chunk, those that start
+    beyond the input with those of the last.
 
     >>> list(parts(Axis(6, 6, -1, 1, 3, 1, 7), (3, 3)))  # doctest: +NORMALIZE_WHITESPACE
     [Part(windows=4, start=0, stop=5, before=1, after=0, overhangs=False, is_past=False),
@@ -230,7 +235,8 @@ def _windowed(op: str, X: Any, attributes: dict[str, Any], opset: int | None, th
     for place in np.ndindex(blocks.shape):
         here = [split[i] for split, i in zip(splits, place, strict=True)]
         rounds_up = any(part.overhangs for part in here)
-        # ceil_mode is for all axes. Where a window would be left out, one more position makes it that an additional one is.
+        # ceil_mode is for all axes. Where a window would be left out, one more position makes it
+        # that an additional one is.
         after = tuple(part.after + (rounds_up and part.is_past) for part in here)
         given = kept | {"pads": (*(part.before for part in here), *after)} | ({"ceil_mode": 1} if rounds_up else {})
         run = partial(cypool.run, op, attributes=given, opset=opset, outputs=outputs, threads=threads)
@@ -265,7 +271,9 @@ def _block(
     column_major: bool,
     block_info: Any = None,
 ) -> Array | tuple[Array, ...]:
-    """Return the operator's only output on a part of the input, or the two of MaxPool, with indices into an array of ``shape``."""
+    """Return the operator's only output on a part of the input, or the two of MaxPool, with indices
+    into an array of ``shape``.
+    """
     y, *rest = run([block])
     if not rest:
         return y

@@ -1,7 +1,8 @@
-"""The table of kernel builds: one row a CPU level, read by ``setup.py`` when building and by ``dispatch`` when choosing.
+"""The table of kernel builds: one row a CPU level, read by ``setup.py`` when building and by
+``dispatch`` when choosing.
 
-A build cannot exist for one and be unknown to the other. It imports nothing of cypool, which does not exist yet when
-the build runs it.
+A build cannot exist for one and be unknown to the other. It imports nothing of cypool, which does
+not exist yet when the build runs it.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,13 @@
-"""cypool's operators inside ONNX Runtime: an execution provider that plain ``onnxruntime.InferenceSession`` takes.
+"""cypool's operators inside ONNX Runtime: an execution provider that plain
+``onnxruntime.InferenceSession`` takes.
 
-Importing registers it, once a process. A session takes it by name (ONNX Runtime 1.25 and newer) or by session options (1.24 and newer):
+Importing registers it, once a process. A session takes it by name (ONNX Runtime 1.25 and newer) or
+by session options (1.24 and newer):
 
 >>> import numpy as np, onnx, onnxruntime, cypool.ort
 >>> model = onnx.parser.parse_model('''
-...     <ir_version: 10, opset_import: ["" : 22]> g (float[N, 1, 2] x) => (float[N, 1, 1] y) { y = GlobalLpPool (x) }''')
+...     <ir_version: 10, opset_import: ["" : 22]>
+...     g (float[N, 1, 2] x) => (float[N, 1, 1] y) { y = GlobalLpPool (x) }''')
 >>> session = onnxruntime.InferenceSession(model.SerializeToString(), cypool.ort.options())
 >>> session.run(None, {"x": np.array([[[3, 4]]], np.float32)})
 [array([[[5.]]], dtype=float32)]
@@ -19,7 +22,9 @@ OLDEST = (1, 24)
 
 
 def _onnxruntime() -> Any:
-    """Return the module onnxruntime; ImportError, in one line, where there is none that can load the plug-in."""
+    """Return the module onnxruntime; ImportError, in one line, where there is none that can load
+    the plug-in.
+    """
     try:
         import onnxruntime  # type: ignore[import-untyped]
     except ImportError as error:
@@ -49,13 +54,17 @@ NAME = settings.PROVIDER
 
 
 def register() -> None:
-    """Register the provider with ONNX Runtime, unless that is done; importing this module has done it."""
+    """Register the provider with ONNX Runtime, unless that is done; importing this module has done
+    it.
+    """
     if not _found():
         _ort.register_execution_provider_library(NAME, plugin.__file__)
 
 
 def devices() -> list[Any]:
-    """Return the devices to hand to ``SessionOptions.add_provider_for_devices``: the CPU, as the provider offers it."""
+    """Return the devices to hand to ``SessionOptions.add_provider_for_devices``: the CPU, as the
+    provider offers it.
+    """
     register()
     return _found()
 
@@ -71,18 +80,21 @@ def options(
     ops: Iterable[str] | None = None,
     threads: int = 1,
 ) -> Any:
-    """Return session options that let cypool run its operators in a session, ONNX Runtime all others.
+    """Return session options that let cypool run its operators in a session, ONNX Runtime all
+    others.
 
     Parameters
     ----------
     session_options:
-        An ``onnxruntime.SessionOptions`` to add to, which is returned; None makes one. The session is then made without ``providers``.
+        An ``onnxruntime.SessionOptions`` to add to, which is returned; None makes one. The session
+        is then made without ``providers``.
     only_missing:
         Leave to ONNX Runtime every node that it has a kernel for, by type and version.
     ops:
         Names of operators: leave all others to ONNX Runtime. None: all that there are.
     threads:
-        How many threads a node uses, at least 1. They are beside those of ONNX Runtime, which wait for work spinning.
+        How many threads a node uses, at least 1. They are beside those of ONNX Runtime, which wait
+        for work spinning.
 
     Returns
     -------
@@ -113,7 +125,9 @@ def options(
 
 
 def _taken(session_options: Any) -> bool:
-    """Tell whether options were handed on to the provider before: ONNX Runtime would only say so when a session is made."""
+    """Tell whether options were handed on to the provider before: ONNX Runtime would only say so
+    when a session is made.
+    """
     try:
         session_options.get_session_config_entry(f"{settings.PREFIX}threads")
     except RuntimeError:
@@ -122,7 +136,8 @@ def _taken(session_options: Any) -> bool:
 
 
 def supported() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return what the provider computes: for each operator version the element types of its type constraints.
+    """Return what the provider computes: for each operator version the element types of its type
+    constraints.
 
     >>> supported()["MaxRoiPool-22"]
     {'T': ('float16', 'float', 'double', 'bfloat16')}

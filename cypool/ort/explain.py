@@ -1,6 +1,7 @@
 """Tell which node of a model runs where: in ONNX Runtime alone, and with cypool in it.
 
-No table of operators is used: ONNX Runtime is asked, by sessions of the model that differ in one thing each.
+No table of operators is used: ONNX Runtime is asked, by sessions of the model that differ in one
+thing each.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ def explain(path: str | os.PathLike[str]) -> list[Placement]:
 
 
 def _placement(name: str, op: str, *places: dict[str, tuple[str, str]]) -> Placement:
-    """Say where a node runs, by where it is in three sessions: cypool first, ONNX Runtime first, without folding."""
+    """Say where a node runs, by where it is in three sessions: cypool first, ONNX Runtime first,
+    without folding.
+    """
     first, missing, unfolded = (place.get(name, ("", ""))[1] for place in places)
     if first == NAME and missing == NAME:
         return Placement(name, op, NOBODY, CYPOOL, "ONNX Runtime lacks this version or type")

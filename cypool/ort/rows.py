@@ -1,4 +1,6 @@
-"""The rows of the plug-in's kernel registry, made from the spec: a new operator, version or type is there by itself."""
+"""The rows of the plug-in's kernel registry, made from the spec: a new operator, version or type is
+there by itself.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from cypool.spec.model import Version
 
 
 class Row(NamedTuple):
-    """An operator version, and the element types that each of its type constraints allows, as ONNX's numbers, which are ONNX Runtime's."""
+    """An operator version, and the element types that each of its type constraints allows, as
+    ONNX's numbers, which are ONNX Runtime's.
+    """
 
     version: Version
     constraints: tuple[tuple[str, tuple[int, ...]], ...]

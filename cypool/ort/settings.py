@@ -1,7 +1,8 @@
-"""The options of the execution provider: what they are, how a session hands them on, and what is wrong with them.
+"""The options of the execution provider: what they are, how a session hands them on, and what is
+wrong with them.
 
-One check serves both ways to pass options: ``cypool.ort.options``, where a mistake is an exception at once,
-and ONNX Runtime's own, where it is one when the session is made.
+One check serves both ways to pass options: ``cypool.ort.options``, where a mistake is an exception
+at once, and ONNX Runtime's own, where it is one when the session is made.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ NAMES = ("ops", "threads")
 
 
 def written(ops: Iterable[str] | None, threads: int) -> dict[str, str]:
-    """Return options as ONNX Runtime takes them, strings by name; SpecValueError or SpecTypeError for what they can't be."""
+    """Return options as ONNX Runtime takes them, strings by name; SpecValueError or SpecTypeError
+    for what they can't be.
+    """
     if isinstance(ops, str):
         raise SpecTypeError(f"ops is {ops!r}, expected several names of operators, such as [{ops!r}]")
     if isinstance(threads, bool) or not isinstance(threads, int):

@@ -70,16 +70,17 @@ def version(name: str) -> Version:
 
 
 def resolve(op: str, opset: int | None = None, domain: str = "ai.onnx") -> Version:
-    """Return the version of an operator that is in force at an opset; None, or an opset newer than all that is known, means the newest.
+    """Return the version of an operator that is in force at an opset; None, or an opset newer than
+    all that is known, means the newest.
 
-    ``""`` and ``"ai.onnx"`` are the same domain. SpecValueError for an unknown operator or domain and an opset before the first version,
-    SpecTypeError for an opset that is no int.
+    ``""`` and ``"ai.onnx"`` are the same domain. SpecValueError for an unknown operator or domain
+    and an opset before the first version, SpecTypeError for an opset that is no int.
 
     >>> resolve("GlobalLpPool", 21).name
     'GlobalLpPool-2'
-    >>> resolve("MaxRoiPool", 0)
+    >>> resolve("GlobalLpPool", True)
     Traceback (most recent call last):
-    cypool.errors.SpecValueError: MaxRoiPool has no version at opset 0; there are MaxRoiPool-1, MaxRoiPool-22
+    cypool.errors.SpecTypeError: GlobalLpPool: opset is True, expected an int or None
     """
     found = operator(op)
     if (domain or "ai.onnx") != found.domain:

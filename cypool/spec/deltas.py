@@ -1,8 +1,9 @@
 """Apply what an entry says has changed to the version before it.
 
-The only place that knows the three verbs, and it works on the tables as the file has them, field by field: ``add`` brings
-what was not there, ``replace`` gives a field that was there another value, ``remove`` lists names that go. A list grows and
-shrinks by its elements. What the tables mean is read afterwards, of each version anew.
+The only place that knows the three verbs, and it works on the tables as the file has them, field by
+field: ``add`` brings what was not there, ``replace`` gives a field that was there another value,
+``remove`` lists names that go. A list grows and shrinks by its elements. What the tables mean is
+read afterwards, of each version anew.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def first(entry: Table) -> Fields:
 
 
 def changed(before: Fields, entry: Table) -> Fields:
-    """Return the fields of a later version; SpecValueError where a verb does not fit those of the version before."""
+    """Return the fields of a later version; SpecValueError where a verb does not fit those of the
+    version before.
+    """
     after = copy.deepcopy(before)
     for verb, apply in (("replace", _replace), ("add", _add), ("remove", _remove)):
         if verb in entry:
@@ -47,7 +50,9 @@ def _write_out_types(before: Fields, delta: Table) -> None:
 
 
 def _walk(before: Fields, after: Fields, delta: Table, leaf: Callable[[Fields, Fields, str, Any, Table], None]) -> None:
-    """Go through a delta beside what it changes; where one of the two is no table, ``leaf`` decides."""
+    """Go through a delta beside what it changes; where one of the two is no table, ``leaf``
+    decides.
+    """
     for key in delta:
         if isinstance(before.get(key), dict) and delta.is_table(key):
             with delta.table(key) as inner:

@@ -1,4 +1,5 @@
-"""The element types of ONNX's tensors: one table for everything that has to know a name, a width, a kind or a number.
+"""The element types of ONNX's tensors: one table for everything that has to know a name, a width, a
+kind or a number.
 
 It imports nothing, so that the loader, plan, dispatch and the conformance suite can all read it.
 """

@@ -1,6 +1,7 @@
 """A version as a flat list of facts in words, and two versions compared fact by fact.
 
-Documents and the command line say the same, and a difference is always worked out, never written down.
+Documents and the command line say the same, and a difference is always worked out, never written
+down.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class Difference(NamedTuple):
 
 
 def facts(version: Version) -> dict[tuple[str, str], str]:
-    """Return the facts of a version by thing (``operator``, ``attribute p``, ``input X``) and field.
+    """Return the facts of a version by thing (``operator``, ``attribute p``, ``input X``) and
+    field.
 
     The rulings are not among them.
 
@@ -44,7 +46,8 @@ def facts(version: Version) -> dict[tuple[str, str], str]:
 
 
 def differences(old: Version, new: Version) -> tuple[Difference, ...]:
-    """Return the facts that differ between two versions, in the order of the newer; lost ones come last.
+    """Return the facts that differ between two versions, in the order of the newer; lost ones come
+    last.
 
     >>> from cypool import spec
     >>> differences(spec.version("GlobalLpPool-2"), spec.version("GlobalLpPool-22"))[0].new

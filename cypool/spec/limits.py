@@ -1,6 +1,7 @@
 """The limits of an attribute: whether a value keeps them, and what they are in words.
 
-One place for plan, cases and pages, so that what is refused, what is tried and what is documented are the same.
+One place for plan, cases and pages, so that what is refused, what is tried and what is documented
+are the same.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def is_list(attribute_type: str) -> bool:
 
 
 def length(attribute: Attribute, spatial: int | None) -> int | None:
-    """Return how many elements a list must have, with ``spatial`` dimensions in the star; None where any number will
-    do, or where it depends on ``spatial`` and that is None.
+    """Return how many elements a list must have, with ``spatial`` dimensions in the star; None
+    where any number will do, or where it depends on ``spatial`` and that is None.
 
     >>> length(Attribute("pads", "INTS", False, None, "", length="2 D"), 3)
     6

@@ -1,4 +1,6 @@
-"""Turn an operator's data file into its resolved versions, and check that the parts of each fit together."""
+"""Turn an operator's data file into its resolved versions, and check that the parts of each fit
+together.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from cypool.spec.strict import Table
 
 
 def load(text: str, file: str) -> Operator:
-    """Return the operator that a data file describes; SpecValueError, naming file and place, where it breaks a rule of the format."""
+    """Return the operator that a data file describes; SpecValueError, naming file and place, where
+    it breaks a rule of the format.
+    """
     with Table.parse(text, file) as root:
         name = root.take("op", str)
         domain = root.take("domain", str)
@@ -36,7 +40,9 @@ def load(text: str, file: str) -> Operator:
 
 
 def _versions(root: Table, op: str, domain: str) -> list[Version]:
-    """Return every version by itself, oldest first: without examples and rulings, and without an end."""
+    """Return every version by itself, oldest first: without examples and rulings, and without an
+    end.
+    """
     found: list[Version] = []
     fields: deltas.Fields = {}
     for entry in root.tables("version", label="since"):
@@ -76,7 +82,9 @@ def _version(op: str, domain: str, since: int, fields: Table) -> Version:
 
 
 def _typed(example: Example, version: Version) -> Example:
-    """Return the example with its attribute values as this version types them (3 is 3.0 where p is a FLOAT)."""
+    """Return the example with its attribute values as this version types them (3 is 3.0 where p is
+    a FLOAT).
+    """
 
     def typed(name: str, value: AttributeValue) -> AttributeValue:
         attribute = version.attribute(name)
@@ -143,7 +151,9 @@ def _twice(version: Version) -> Iterator[tuple[str, str]]:
 
 
 def _misfits_of_windows(version: Version, windows: Windows) -> Iterator[str]:
-    """Yield names in ``windows`` of attributes that are missing, or of another type than they need."""
+    """Yield names in ``windows`` of attributes that are missing, or of another type
+    than they need.
+    """
     kinds = {"auto_pad": "STRING", "ceil_mode": "INT"}
     for field in dataclasses.fields(windows):
         name = getattr(windows, field.name)

@@ -1,6 +1,7 @@
 """The vocabulary of the spec: frozen records that hold what one operator version says.
 
-Plain data apart from the loader, so that everything that reads a version (plan, cases, docs, checker) needs nothing else.
+Plain data apart from the loader, so that everything that reads a version (plan, cases, docs,
+checker) needs nothing else.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ def snake(op: str) -> str:
 class Attribute:
     """One attribute of an operator version.
 
-    ``type`` is ONNX's name of it (``INT``, ``FLOAT``, ``INTS``, ``STRING``). The limits are how cypool reads which
-    values are legal (``limits`` judges by them); they hold for each element of a list.
+    ``type`` is ONNX's name of it (``INT``, ``FLOAT``, ``INTS``, ``STRING``). The limits are how
+    cypool reads which values are legal (``limits`` judges by them); they hold for each element of a
+    list.
     """
 
     name: str
@@ -40,8 +42,9 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One input or output: its name, the type constraint it belongs to, its shape rule (see ``shapes``) and what it
-    holds."""
+    """One input or output: its name, the type constraint it belongs to, its shape rule (see
+    ``shapes``) and what it holds.
+    """
 
     name: str
     type: str
@@ -49,12 +52,15 @@ class Operand:
     doc: str
     differentiable: bool | None = None  # None: the standard does not say
     columns: tuple[tuple[str, str], ...] = ()
-    """The columns of a two-dimensional operand: the name of each and what it may hold, as ``holds`` says it."""
+    """The columns of a two-dimensional operand: the name of each and what it may hold, as ``holds``
+    says it.
+    """
     holds: str = ""
     """What every element may be, if the text limits it.
 
-    ``finite``; ``index N``: an integer in [0, N), N a dimension's name; ``index output``: the same for the number of
-    elements of that output; ``shape output``: the elements are the shape of that output.
+    ``finite``; ``index N``: an integer in [0, N), N a dimension's name; ``index output``: the same
+    for the number of elements of that output; ``shape output``: the elements are the shape of that
+    output.
     """
     bound: str = ""  # what a row of a table may ask for at the most, in words; kernels judge it
     optional: bool = False  # whether a node may leave it out
@@ -63,7 +69,9 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class TypeConstraint:
-    """A type variable and the element types it may stand for, in ONNX's short names (``float16``, ``float``, ``double``, ``bfloat16``)."""
+    """A type variable and the element types it may stand for, in ONNX's short names (``float16``,
+    ``float``, ``double``, ``bfloat16``).
+    """
 
     name: str
     allowed: tuple[str, ...]
@@ -72,8 +80,10 @@ class TypeConstraint:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The attributes that make an operator's windows, by name; ``windows`` has the arithmetic. None: there is no such
-    attribute."""
+    """The attributes that make an operator's windows, by name; ``windows`` has the arithmetic.
+
+    None: there is no such attribute.
+    """
 
     kernel: str
     strides: str | None = None
@@ -82,13 +92,16 @@ class Windows:
     dilations: str | None = None
     ceil_mode: str | None = None
     inverse: bool = False
-    """Whether the input has an element for each window and the output is what the windows lie in."""
+    """Whether the input has an element for each window and the output is what the
+    windows lie in.
+    """
 
 
 REFUSABLE_WINDOWS = ("pads-reach-kernel", "kernel-beyond-input", "cropped", "windows-beyond-output")
-"""Windows that a reading may refuse, along any axis: with pads of the kernel's size or more; with a kernel, dilations
-counted, larger than the padded input; with an auto_pad of SAME that would need less than no padding; of an operator that
-undoes pooling, those that end beyond its padded output."""
+"""Windows that a reading may refuse, along any axis: with pads of the kernel's size or more; with a
+kernel, dilations counted, larger than the padded input; with an auto_pad of SAME that would need
+less than no padding; of an operator that undoes pooling, those that end beyond its padded output.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +114,9 @@ class Reading:
     legitimate: bool = True
     """Whether the text allows it. False: a known fault, recorded so that a verdict can name it."""
     refuses: tuple[tuple[str, str], ...] = ()
-    """What it does not take though the ruling does: inputs by name, each with the shape rule of what is refused; a name may
-    come several times."""
+    """What it does not take though the ruling does: inputs by name, each with the shape rule of
+    what is refused; a name may come several times.
+    """
     refuses_windows: str = ""
     """The windows that it does not take though the ruling does, one of ``REFUSABLE_WINDOWS``."""
 
@@ -118,12 +132,16 @@ class Ruling:
     readings: tuple[Reading, ...]
     since_versions: tuple[int, ...]
     chosen: str = ""
-    """The choice in a word, as readings are named, for reports: ``float32`` of ``bin-precision``."""
+    """The choice in a word, as readings are named, for reports: ``float32`` of
+    ``bin-precision``.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A small input that shows the operator at work; its answer is computed by the oracle, never written down here."""
+    """A small input that shows the operator at work; its answer is computed by the oracle, never
+    written down here.
+    """
 
     title: str
     inputs: tuple[tuple[str, tuple[int, ...], tuple[float, ...]], ...]  # name, shape, data row-major
@@ -132,7 +150,9 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class InferenceGap:
-    """A place where ONNX's shape inference says less than the shape rules here, with input shapes and attributes that show it."""
+    """A place where ONNX's shape inference says less than the shape rules here, with input shapes
+    and attributes that show it.
+    """
 
     text: str
     shapes: tuple[tuple[int, ...], ...]

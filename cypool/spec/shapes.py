@@ -2,10 +2,11 @@
 
 Calls, models, cases and docs all ask it, and none of them reads a data file.
 
-A rule is a row of terms: ``5`` is that size; ``N`` names a dimension, the same wherever it stands, or an attribute
-that holds a size; ``pooled_shape[0]`` is an element of an attribute. The last term may have a star: ``D*`` is any number
-of dimensions, as many for every operand, ``D+`` the same with one at the least; ``1*`` is that many ones; ``windows*``
-is the number of windows along each (see ``windows``).
+A rule is a row of terms: ``5`` is that size; ``N`` names a dimension, the same wherever it stands,
+or an attribute that holds a size; ``pooled_shape[0]`` is an element of an attribute. The last term
+may have a star: ``D*`` is any number of dimensions, as many for every operand, ``D+`` the same with
+one at the least; ``1*`` is that many ones; ``windows*`` is the number of windows along each (see
+``windows``).
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ WINDOWS = "windows"
 
 
 class Rule(NamedTuple):
-    """A rule taken apart: the terms that stand for one dimension each, and the one before the star."""
+    """A rule taken apart: the terms that stand for one dimension each, and the one
+    before the star.
+    """
 
     fixed: tuple[Term, ...]
     star: Term | None
@@ -52,8 +55,11 @@ class Rule(NamedTuple):
 def parse(rule: str) -> Rule:
     """Take a rule apart; SpecValueError where it is none.
 
-    >>> parse("N pooled_shape[0] 1*")
-    Rule(fixed=(Term(what='N', element=None), Term(what='pooled_shape', element=0)), star=Term(what=1, element=None), least=0)
+    >>> rule = parse("N pooled_shape[0] 1*")
+    >>> rule.fixed
+    (Term(what='N', element=None), Term(what='pooled_shape', element=0))
+    >>> rule.star, rule.least
+    (Term(what=1, element=None), 0)
     """
     words = rule.split()
     sign = words[-1][-1] if words and words[-1][-1] in "*+" else ""
@@ -71,7 +77,9 @@ def parse(rule: str) -> Rule:
 
 @functools.cache
 def _terms(rule: str, many: int) -> tuple[Term, ...]:
-    """Return the rule's terms with the star written out that many times, its dimensions named ``D*1``, ``D*2``."""
+    """Return the rule's terms with the star written out that many times, its dimensions named
+    ``D*1``, ``D*2``.
+    """
     fixed, star, _ = parse(rule)
     if star is None:
         return fixed
@@ -86,9 +94,11 @@ class Bound(NamedTuple):
 
 
 def bind(version: Version, input_shapes: Sequence[Shape | None]) -> Bound:
-    """Return the dimensions that the shapes of a call's inputs fix; None stands for an input that is left out.
+    """Return the dimensions that the shapes of a call's inputs fix; None stands for an input that
+    is left out.
 
-    A dimension that is not a number fits everywhere. SpecValueError where the number of inputs, or a shape, does not fit.
+    A dimension that is not a number fits everywhere. SpecValueError where the number of inputs, or
+    a shape, does not fit.
 
     >>> from cypool import spec
     >>> bind(spec.resolve("MaxRoiPool"), [(1, 2, 8, 8), (3, 5)]).sizes
@@ -116,7 +126,9 @@ def bind(version: Version, input_shapes: Sequence[Shape | None]) -> Bound:
 
 
 def check_count(version: Version, many: int, given: Sequence[bool]) -> None:
-    """Raise SpecValueError where the number of inputs, or one that is left out, does not fit the version."""
+    """Raise SpecValueError where the number of inputs, or one that is left out, does not fit the
+    version.
+    """
     least, most = version.least_inputs, len(version.inputs)
     names = ", ".join(f"{operand.name}{'?' if operand.optional else ''}" for operand in version.inputs)
     if not least <= many <= most:
@@ -135,9 +147,10 @@ def infer(
 ) -> tuple[Shape, ...]:
     """Return the output shapes of a call, one for each output that the version has.
 
-    ``attributes`` holds the attributes that the rules name, defaults filled in and values checked already. ``stated``
-    holds, by the name of an input that is a shape, its elements. A dimension that is not a number fits everywhere.
-    SpecValueError where the number of inputs, a shape, or the windows do not fit.
+    ``attributes`` holds the attributes that the rules name, defaults filled in and values checked
+    already. ``stated`` holds, by the name of an input that is a shape, its elements. A dimension
+    that is not a number fits everywhere. SpecValueError where the number of inputs, a shape, or the
+    windows do not fit.
 
     >>> from cypool import spec
     >>> infer(spec.resolve("GlobalLpPool"), [("N", 3, 7, 7)], {"p": 2})
@@ -180,7 +193,10 @@ def _output(version: Version, output: Operand, bound: Bound, attributes: Mapping
 def _stated(
     version: Version, operand: Operand, output: Operand, bound: Bound, attributes: Mapping[str, AttributeValue], sizes: Sequence[int]
 ) -> Shape:
-    """Return the shape of an output that the elements of an input state. They have to agree with what the rule fixes."""
+    """Return the shape of an output that the elements of an input state.
+
+    They have to agree with what the rule fixes.
+    """
     fixed = [_size(term, bound.sizes, attributes) for term in parse(output.shape).fixed]
     many = len(fixed) + (bound.spatial or 0)
     fits = len(sizes) == many and all(size >= 0 for size in sizes)
@@ -191,7 +207,9 @@ def _stated(
 
 
 def spatial(version: Version, input_shapes: Sequence[Shape | None]) -> int | None:
-    """Return how many dimensions the star of the inputs stands for; None where there is no star, or too low a rank."""
+    """Return how many dimensions the star of the inputs stands for; None where there is no star, or
+    too low a rank.
+    """
     for operand, shape in zip(version.inputs, input_shapes, strict=False):
         fixed, star, least = parse(operand.shape)
         if star is not None and shape is not None:
@@ -201,7 +219,9 @@ def spatial(version: Version, input_shapes: Sequence[Shape | None]) -> int | Non
 
 
 def spatial_names(version: Version, many: int) -> tuple[str, ...]:
-    """Return the names of the dimensions that the star of the first input stands for, as ``Bound.sizes`` has them."""
+    """Return the names of the dimensions that the star of the first input stands for, as
+    ``Bound.sizes`` has them.
+    """
     star = parse(version.inputs[0].shape).star
     return () if star is None else tuple(f"{star.what}*{i}" for i in range(1, many + 1))
 

@@ -1,4 +1,6 @@
-"""A table of a data file that is read strictly: each key is asked for with its type, and a key nobody asked for is refused."""
+"""A table of a data file that is read strictly: each key is asked for with its type, and a key
+nobody asked for is refused.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ _REQUIRED: Any = object()
 
 
 class Table:
-    """A TOML table and where it stands; as a context manager it refuses, at the end, the keys that nobody took.
+    """A TOML table and where it stands; as a context manager it refuses, at the end, the keys that
+    nobody took.
 
     >>> with Table({"since": 2, "sinse": 3}, "Op.toml", "version[2]") as table:
     ...     since = table.take("since", int)
@@ -60,7 +63,9 @@ class Table:
         raise SpecValueError(": ".join(part for part in (self._file, path, message) if part))
 
     def take(self, key: str, kind: type[T], default: T = _REQUIRED) -> T:
-        """Return the key's value, which must be of exactly this type (True is no int, 2 no float)."""
+        """Return the key's value, which must be of exactly this type (True is no int, 2
+        no float).
+        """
         if key not in self._entries:
             if default is _REQUIRED:
                 self.refuse(f"{key!r} is missing")
@@ -138,7 +143,9 @@ class Table:
         return Table(self.take(key, dict), self._file, self._below(key))
 
     def tables(self, key: str, label: str | None = None) -> list[Table]:
-        """Return the tables in a list, [] where it is absent; ``label`` is the key whose value tells them apart in messages."""
+        """Return the tables in a list, [] where it is absent; ``label`` is the key whose value
+        tells them apart in messages.
+        """
         entries = self.list_of(key, dict, ())
         names = [entry.get(label, index) if label else index for index, entry in enumerate(entries)]
         return [Table(entry, self._file, f"{self._below(key)}[{name}]") for name, entry in zip(names, entries, strict=True)]

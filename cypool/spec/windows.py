@@ -1,6 +1,8 @@
-"""The windows of an operator along each spatial axis: how many, where they start, which elements they have.
+"""The windows of an operator along each spatial axis: how many, where they start, which elements
+they have.
 
-One function for shapes, kernels and errors. The standard's text gives the rule; where it is silent, the rulings do.
+One function for shapes, kernels and errors. The standard's text gives the rule; where it is silent,
+the rulings do.
 """
 
 from __future__ import annotations
@@ -12,12 +14,17 @@ from cypool.errors import SpecValueError
 from cypool.spec.model import Version
 
 FARTHEST = 1 << 62
-"""No window starts, and no padding reaches, farther than this, so that sums of two such numbers are 64-bit integers."""
+"""No window starts, and no padding reaches, farther than this, so that sums of two such numbers are
+64-bit integers.
+"""
 
 
 class Axis(NamedTuple):
-    """The windows along one axis. Window o has the positions ``first + o * stride + k * dilation`` with k < ``taps``;
-    those in [0, size) are elements, the others padding or beyond it."""
+    """The windows along one axis.
+
+    Window o has the positions ``first + o * stride + k * dilation`` with k < ``taps``; those in [0,
+    size) are elements, the others padding or beyond it.
+    """
 
     size: int  # of the input
     count: int  # type: ignore[assignment]  # of the windows: the size of the output
@@ -40,13 +47,14 @@ def whole(size: int) -> Axis:
 def axes(version: Version, sizes: Sequence[int], attributes: Mapping[str, Any]) -> tuple[Axis, ...]:
     """Return the windows along each spatial axis of an input with these sizes.
 
-    ``attributes`` has the version's attributes, defaults filled in, each value checked already. SpecValueError where
-    they contradict each other or leave less than no window.
+    ``attributes`` has the version's attributes, defaults filled in, each value checked already.
+    SpecValueError where they contradict each other or leave less than no window.
 
     >>> import dataclasses
     >>> from cypool import spec
     >>> from cypool.spec.model import Windows
-    >>> pool = dataclasses.replace(spec.version("GlobalLpPool-22"), windows=Windows("kernel_shape", "strides", "pads"))
+    >>> named = Windows("kernel_shape", "strides", "pads")
+    >>> pool = dataclasses.replace(spec.version("GlobalLpPool-22"), windows=named)
     >>> axes(pool, [5], {"kernel_shape": (3,), "strides": (2,), "pads": (1, 1)})[0].count
     3
     """
@@ -105,7 +113,8 @@ def _maker(version: Version, many: int, attributes: Mapping[str, Any]) -> Callab
 
 
 def inverse_sizes(version: Version, counts: Sequence[int], attributes: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the spatial sizes in which windows of these counts lie: the output of an unpooling operator.
+    """Return the spatial sizes in which windows of these counts lie: the output of an unpooling
+    operator.
 
     SpecValueError is raised where a size would be below 0.
     """
@@ -151,6 +160,8 @@ def _kernel(version: Version, attributes: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _list(attributes: Mapping[str, Any], name: str | None, each: int, many: int) -> Sequence[int]:
-    """Return the values of an attribute, or that many of one where the version has no such attribute."""
+    """Return the values of an attribute, or that many of one where the version has no such
+    attribute.
+    """
     found: Sequence[int] | None = attributes.get(name) if name else None
     return (each,) * many if found is None else found

@@ -1,6 +1,8 @@
-"""Adapters of ONNX's reference evaluator that are right, or wrong in one way each: what ``cypool smoke`` is tried on.
+"""Adapters of ONNX's reference evaluator that are right, or wrong in one way each: what
+``cypool smoke`` is tried on.
 
-A package would register them in the entry-point group ``cypool.runtimes``; ``connect`` is given the name.
+A package would register them in the entry-point group ``cypool.runtimes``; ``connect`` is given the
+name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Writes the table of right answers that the fake runtimes look theirs up in: for a test, before it starts them."""
+"""Writes the table of right answers that the fake runtimes look theirs up in: for a test, before it
+starts them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """ONNX Backends that are right, or wrong in one way each: what the checker is tried on.
 
-They know the answers from a table that the test has written, at the path in ``FAKE_ANSWERS``; nothing here computes one. It is looked up
-by ``key``: the model and the inputs.
+They know the answers from a table that the test has written, at the path in ``FAKE_ANSWERS``;
+nothing here computes one. It is looked up by ``key``: the model and the inputs.
 """
 
 from __future__ import annotations

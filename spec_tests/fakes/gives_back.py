@@ -1,4 +1,6 @@
-"""A program that speaks the worker's protocol, without cypool, and whose only answer is the absolute value of the first input."""
+"""A program that speaks the worker's protocol, without cypool, and whose only answer is the
+absolute value of the first input.
+"""
 
 import base64
 import json

@@ -29,8 +29,10 @@ class Isolated:
     """
 
     def __init__(self, name: str, seconds: float, command: Sequence[str] | None = None) -> None:
-        """Start the worker. ``seconds`` is the time limit of a case; ``command`` is for a program that speaks
-        the protocol by itself.
+        """Start the worker.
+
+        ``seconds`` is the time limit of a case; ``command`` is for a program that speaks the
+        protocol by itself.
         """
         self.name = name
         self._seconds = seconds

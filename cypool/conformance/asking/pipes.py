@@ -20,7 +20,8 @@ KEPT_STDERR = 1 << 14
 STDERR_LINES = 20
 CHUNK = 1 << 16
 POISONED_HEAP = {"MALLOC_PERTURB_": "165"}
-"""The default environment of a process: glibc then fills allocated and freed memory with a fixed byte.
+"""The default environment of a process: glibc then fills allocated and freed memory with a fixed
+byte.
 
 Reading uninitialised memory gives the same wrong value in every run, not an accidental zero.
 """
@@ -28,7 +29,9 @@ STOP_SECONDS = 2.0
 
 
 class Lost(Exception):
-    """The process is gone, or had to be ended: ``status`` is ``crashed`` or ``timed out``, and the message says how."""
+    """The process is gone, or had to be ended: ``status`` is ``crashed`` or ``timed out``, and the
+    message says how.
+    """
 
     def __init__(self, status: str, message: str, stderr: str) -> None:
         """``stderr`` is the end of what it wrote there."""
@@ -38,7 +41,9 @@ class Lost(Exception):
 
 
 class Process:
-    """A process in a group of its own, with pipes that never block. After it raised ``Lost`` it is dead, and of no more use.
+    """A process in a group of its own, with pipes that never block.
+
+    After it raised ``Lost`` it is dead, and of no more use.
 
     OSError where the command can't be started.
     """
@@ -68,7 +73,9 @@ class Process:
         return line, self.stderr
 
     def _exchange(self, request: bytes, deadline: float, seconds: float) -> bytes:
-        """Write, read and drain at once, whichever of the pipes is ready: none of them can hold the others up."""
+        """Write, read and drain at once, whichever of the pipes is ready: none of them can hold the
+        others up.
+        """
         left = memoryview(request)
         searched = 0
         with selectors.DefaultSelector() as ready:
@@ -102,7 +109,9 @@ class Process:
         return line
 
     def _keep_stderr(self) -> bool:
-        """Take what is there now, up to a measure, and keep its end; False where no more can come."""
+        """Take what is there now, up to a measure, and keep its end; False where no
+        more can come.
+        """
         for _ in range(16):  # whoever writes faster than we read does not keep us here
             try:
                 chunk = os.read(self._err, CHUNK)

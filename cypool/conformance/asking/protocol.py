@@ -36,10 +36,11 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one case: a status of ``ANSWERED``, or ``crashed``, ``timed out`` or ``not run``.
+    """The outcome of one case: a status of ``ANSWERED``, or ``crashed``, ``timed out`` or
+    ``not run``.
 
-    ``phase`` says how far the case got; it is "" for ``ok`` and where nobody can tell. ``stderr`` is
-    the end of what the worker wrote there meanwhile.
+    ``phase`` says how far the case got; it is "" for ``ok`` and where nobody can tell. ``stderr``
+    is the end of what the worker wrote there meanwhile.
     """
 
     status: str
@@ -92,9 +93,11 @@ def decode(line: bytes) -> dict[str, Any]:
 def run_request(
     id: str, model: bytes, inputs: Iterable[Tensor], outputs: Iterable[str], options: Mapping[str, bool] | None = None
 ) -> bytes:
-    """Return the line that asks for one case: load these bytes, run them on these inputs, hand back the outputs of these names.
+    """Return the line that asks for one case: load these bytes, run them on these inputs, hand back
+    the outputs of these names.
 
-    ``options`` are of those that the worker says it heeds; ``{"optimize": False}`` asks for the graph as it is.
+    ``options`` are of those that the worker says it heeds; ``{"optimize": False}`` asks for the
+    graph as it is.
     """
     return encode(
         {

@@ -29,7 +29,9 @@ def request_of(case: Case) -> bytes:
 
 
 def outcome_of(runtime: Isolated, case: Case) -> Outcome:
-    """Ask for a case; ``not run`` where its variant needs an option that the worker does not heed."""
+    """Ask for a case; ``not run`` where its variant needs an option that the worker
+    does not heed.
+    """
     if unheeded := set(models.variant(case).options) - runtime.options:
         return Outcome("not run", message=f"{runtime.name} has no option {', '.join(sorted(unheeded))!r}")
     return runtime.run(case.id, request_of(case))
@@ -84,7 +86,9 @@ def _ask(criterion: Criterion, runtime: Isolated, case: Case) -> Result:
 
 
 def _results(runtime: Isolated, cases: Sequence[Case], examine: Callable[[Isolated, Case], Result], workers: int) -> Iterator[Result]:
-    """Yield the results of one runtime in the order of the cases; each is run by a worker that is free."""
+    """Yield the results of one runtime in the order of the cases; each is run by a worker that is
+    free.
+    """
     todo: queue.SimpleQueue[tuple[Case, Future[Result]]] = queue.SimpleQueue()
     results: list[Future[Result]] = [Future() for _ in cases]
     for question in zip(cases, results, strict=True):

@@ -1,7 +1,8 @@
-"""Whether an adapter, or a program that speaks the protocol, is right apart from the runtime behind it.
+"""Whether an adapter, or a program that speaks the protocol, is right apart from the runtime behind
+it.
 
-Every runtime can do what is asked here, so that a wrong answer is the
-adapter's. Tensors go through ``Identity``; a runtime that has none but pools is asked for the 1-norm of single elements.
+Every runtime can do what is asked here, so that a wrong answer is the adapter's. Tensors go through
+``Identity``; a runtime that has none but pools is asked for the 1-norm of single elements.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ MANY = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A fact about an adapter, and whether it holds: ``ok``, ``wrong``, or ``untold`` where the runtime lacks what it takes to see."""
+    """A fact about an adapter, and whether it holds: ``ok``, ``wrong``, or ``untold`` where the
+    runtime lacks what it takes to see.
+    """
 
     fact: str
     verdict: str

@@ -1,6 +1,8 @@
-"""The process that holds one runtime: reads requests from standard input, answers on standard output.
+"""The process that holds one runtime: reads requests from standard input, answers on standard
+output.
 
-A process apart because a runtime can hang, abort, print or read where it should not, and none of that may reach the run or the others.
+A process apart because a runtime can hang, abort, print or read where it should not, and none of
+that may reach the run or the others.
 
 ``python -m cypool.conformance.asking.worker RUNTIME``
 """
@@ -73,7 +75,9 @@ COMMANDS: dict[str, Callable[[Runtime, dict[str, Any]], dict[str, Any]]] = {"des
 
 
 def main(name: str) -> int:
-    """Serve the runtime ``name`` until ``stop`` or the end of input; 1 where it can't be had, after saying why to the first request."""
+    """Serve the runtime ``name`` until ``stop`` or the end of input; 1 where it can't be had, after
+    saying why to the first request.
+    """
     requests, answers = private_streams()
 
     def say(record: dict[str, Any]) -> None:

@@ -1,4 +1,6 @@
-"""The values of an attribute worth trying: left out, its default, the edges of what is legal, and what its operator adds."""
+"""The values of an attribute worth trying: left out, its default, the edges of what is legal, and
+what its operator adds.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,14 @@ ABSENT = "absent"
 SCALARS = ("INT", "FLOAT")
 
 More = Mapping[str, tuple[AttributeValue, ...]]
-"""What an operator's cases try of an attribute beyond what its record says, by the attribute's name."""
+"""What an operator's cases try of an attribute beyond what its record says, by the attribute's
+name.
+"""
 
 
 def labelled(version: Version, more: More, apart: Iterable[str] = ()) -> dict[str, dict[str, AttributeValue | None]]:
-    """Return the labels and values of each attribute of a version, but for those that are varied ``apart``.
+    """Return the labels and values of each attribute of a version, but for those that are varied
+    ``apart``.
 
     >>> from cypool import spec
     >>> labelled(spec.version("GlobalLpPool-2"), {"p": (3, 0.5)})
@@ -32,7 +37,9 @@ def labelled(version: Version, more: More, apart: Iterable[str] = ()) -> dict[st
 def chosen(
     version: Version, labels: Mapping[str, Mapping[str, AttributeValue | None]], choice: Mapping[str, str]
 ) -> dict[str, AttributeValue]:
-    """Return the attributes that a choice of labels writes down; where it has no label for one, the attribute is there if it must be."""
+    """Return the attributes that a choice of labels writes down; where it has no label for one, the
+    attribute is there if it must be.
+    """
     given: dict[str, AttributeValue] = {}
     for attribute in version.attributes:
         of_attribute = labels.get(attribute.name, {})
@@ -46,7 +53,8 @@ def chosen(
 
 
 def regimes(attribute: Attribute, more: Iterable[AttributeValue] = ()) -> dict[str, AttributeValue | None]:
-    """Labels and values, None where the attribute is left out; of ``more`` those that the attribute may hold.
+    """Labels and values, None where the attribute is left out; of ``more`` those that the attribute
+    may hold.
 
     >>> from cypool import spec
     >>> regimes(spec.version("GlobalLpPool-2").attribute("p"), (3, 0.5, -1))
@@ -62,7 +70,9 @@ def regimes(attribute: Attribute, more: Iterable[AttributeValue] = ()) -> dict[s
 
 
 def some(attribute: Attribute, spatial: int | None = None) -> AttributeValue:
-    """Return a legal value: the default, where there is one; of a list that is as long as the rank says, for that many dimensions."""
+    """Return a legal value: the default, where there is one; of a list that is as long as the rank
+    says, for that many dimensions.
+    """
     default = limits.default(attribute, spatial)
     if default is not None:
         return default
@@ -73,7 +83,9 @@ def some(attribute: Attribute, spatial: int | None = None) -> AttributeValue:
 
 
 def label(name: str, value: AttributeValue) -> str:
-    """Write an attribute and its value as in the id of a case: ``p3``, ``p0.5``, ``pooled_shape7x7``."""
+    """Write an attribute and its value as in the id of a case: ``p3``, ``p0.5``,
+    ``pooled_shape7x7``.
+    """
     return name + "x".join(map(_short, value if isinstance(value, tuple) else (value,)))
 
 

@@ -1,4 +1,5 @@
-"""Families of regions of interest: where a box may lie in an image, and where the readings of the standard part.
+"""Families of regions of interest: where a box may lie in an image, and where the readings of the
+standard part.
 
 This is geometry, in whole and half pixels; the caller adds scale and batch index.
 """
@@ -22,7 +23,9 @@ Box = tuple[float, float, float, float]  # x1, y1, x2, y2
 
 
 class Image(NamedTuple):
-    """The facts that a family of regions depends on: image size, bins, scale, type of coordinates."""
+    """The facts that a family of regions depends on: image size, bins, scale, type of
+    coordinates.
+    """
 
     height: int
     width: int
@@ -32,7 +35,9 @@ class Image(NamedTuple):
 
 
 def boxes(family: str, draws: Draws, image: Image) -> Array:
-    """(boxes, 4): corners x1, y1, x2, y2 in coordinates, pixels divided by the scale, of the image's type, whose largest stands for inf."""
+    """(boxes, 4): corners x1, y1, x2, y2 in coordinates, pixels divided by the scale, of the
+    image's type, whose largest stands for inf.
+    """
     in_pixels = family in PIXELS
     corners = _table(PIXELS[family](draws, image) if in_pixels else COORDINATES[family](image)) / (image.scale if in_pixels else 1)
     largest = -FORMATS[image.dtype].lowest
@@ -96,7 +101,9 @@ def _larger(draws: Draws, image: Image) -> Iterator[Box]:
 
 
 def _half_way(draws: Draws, image: Image) -> Iterator[Box]:
-    """Halves of both signs, beside even and odd pixels; and the number below a half, which x + 0.5 rounds up."""
+    """Halves of both signs, beside even and odd pixels; and the number below a half, which x + 0.5
+    rounds up.
+    """
     for (x1, y1, x2, y2), shift in zip(_inside(draws, image), (0.5, -0.5, 0.5, -0.5), strict=True):
         yield x1 - shift, y1 - shift, x2 + shift, y2 + shift
     below = float(np.nextafter(arithmetic(image.dtype)(0.5), 0))
@@ -111,7 +118,9 @@ def arithmetic(dtype: np.dtype[Any]) -> type[Any]:
 
 @functools.cache
 def parting_extents(size: int, count: int, dtype: np.dtype[Any]) -> list[int]:
-    """Return the extents, from a start at 0, whose bins end elsewhere in exact arithmetic, within an image of that size."""
+    """Return the extents, from a start at 0, whose bins end elsewhere in exact arithmetic, within
+    an image of that size.
+    """
     t = arithmetic(dtype)
 
     def ends(extent: int, reading: str | None) -> list[int]:
@@ -129,7 +138,8 @@ def _parting_bins(draws: Draws, image: Image) -> Iterator[Box]:
 
 @functools.cache
 def parting_coordinates(size: int, scale: float, dtype: np.dtype[Any]) -> list[float]:
-    """Coordinates whose product with the scale is a half in the arithmetic of coordinates but not in truth, before odd pixels of the image.
+    """Coordinates whose product with the scale is a half in the arithmetic of coordinates but not
+    in truth, before odd pixels of the image.
 
     Beside an even pixel, the other ways to round a half would part as well.
     """
@@ -151,7 +161,8 @@ def _parting_products(image: Image) -> Iterator[Box]:
 def _far(draws: Draws, image: Image) -> Iterator[Box]:
     """Ends beyond the 32-bit integers, where the type reaches them.
 
-    The image lies well within one bin, whatever the precision of bounds: 3/11 of an extent is never near a bound of 1 to 10, 12 or 16 bins.
+    The image lies well within one bin, whatever the precision of bounds: 3/11 of an extent is never
+    near a bound of 1 to 10, 12 or 16 bins.
     """
     for unit in (2.0**28, 2.0**40, 2.0**100):
         yield -3 * unit, -3 * unit, 8 * unit, 8 * unit

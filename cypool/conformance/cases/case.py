@@ -39,7 +39,9 @@ class Later(Generic[T]):
 
 
 class Deferred(Generic[T]):
-    """A field of a dataclass that may be given as a ``Later``; reading the field gives its value."""
+    """A field of a dataclass that may be given as a ``Later``; reading the field gives
+    its value.
+    """
 
     def __init__(self, *default: T) -> None:
         """Remember the field's default, if there is one."""
@@ -50,7 +52,9 @@ class Deferred(Generic[T]):
         self._name = name
 
     def __get__(self, instance: object | None, owner: type) -> T:
-        """Return the value; of the class, the default, by which ``dataclass`` finds it: AttributeError where there is none."""
+        """Return the value; of the class, the default, by which ``dataclass`` finds it:
+        AttributeError where there is none.
+        """
         if instance is None:
             if not self._default:
                 raise AttributeError(self._name)
@@ -66,7 +70,9 @@ class Deferred(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class TypedValue:
-    """An attribute as a model carries it: ONNX's type name beside the value, which invalid cases get wrong on purpose."""
+    """An attribute as a model carries it: ONNX's type name beside the value, which invalid cases
+    get wrong on purpose.
+    """
 
     type: str  # INT, FLOAT, INTS, FLOATS, STRING
     value: AttributeValue
@@ -76,14 +82,15 @@ class TypedValue:
 class Case:
     """A node of one operator version on given inputs.
 
-    ``asked`` names the outputs that the node has, where they are not just those that every node of the version has. An optional input that
-    is left out is none of ``inputs``.
+    ``asked`` names the outputs that the node has, where they are not just those that every node of
+    the version has. An optional input that is left out is none of ``inputs``.
 
-    ``fault`` is None for a valid case; otherwise a word or two for the one thing that is wrong, and a runtime must refuse.
-    ``rulings`` names the rulings that the case turns on (none: the text alone decides) and ``alternatives`` those of their other readings
-    that the oracle can compute. Those two and the inputs may be given as a ``Later``: most cases are only looked at by their ids, and then
-    nothing is drawn. ``answer`` computes outputs on demand: given None as cypool reads the standard, given a reading's name as that reading
-    has it.
+    ``fault`` is None for a valid case; otherwise a word or two for the one thing that is wrong, and
+    a runtime must refuse. ``rulings`` names the rulings that the case turns on (none: the text
+    alone decides) and ``alternatives`` those of their other readings that the oracle can compute.
+    Those two and the inputs may be given as a ``Later``: most cases are only looked at by their
+    ids, and then nothing is drawn. ``answer`` computes outputs on demand: given None as cypool
+    reads the standard, given a reading's name as that reading has it.
     """
 
     id: str  # GlobalLpPool-22/bfloat16/rank4/p3/mixed-signs
@@ -130,7 +137,9 @@ class Case:
         return {} if self.answer is None else {name: self.answer(name) for name in self.alternatives}
 
     def at(self, id: str, opset: int, variant: str, answer: Callable[[str | None], tuple[Tensor, ...]] | None) -> Case:
-        """Return the same case in another model; ``dataclasses.replace`` would read, and so make, what is to be made later."""
+        """Return the same case in another model; ``dataclasses.replace`` would read, and so make,
+        what is to be made later.
+        """
         other = copy.copy(self)
         other.__dict__.update(id=id, opset=opset, variant=variant, answer=answer)
         return other

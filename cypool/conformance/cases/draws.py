@@ -17,7 +17,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Draws:
     """A stream of draws; two with the same seed give the same.
 
-    The n-th call takes its 64-bit little-endian words from SHAKE-256 of ``seed#n``, n counted from 0.
+    The n-th call takes its 64-bit little-endian words from SHAKE-256 of ``seed#n``, n counted from
+    0.
     """
 
     def __init__(self, seed: str) -> None:

@@ -1,4 +1,5 @@
-"""State what GlobalAveragePool's cases vary beyond its spec data, and which silences a case touches.
+"""State what GlobalAveragePool's cases vary beyond its spec data, and which silences a case
+touches.
 
 The generator finds it by the operator's name, and knows no operator.
 """

@@ -14,7 +14,9 @@ from cypool.conformance.cases.case import Case
 from cypool.spec.model import Version
 
 NEWEST_OPSET = 28
-"""The last opset that a version is tried at which is still in force: that of ONNX 1.23, whatever onnx is installed, as ids never change."""
+"""The last opset that a version is tried at which is still in force: that of ONNX 1.23, whatever
+onnx is installed, as ids never change.
+"""
 
 
 def opsets(version: Version, every: bool = False) -> tuple[int, ...]:
@@ -39,7 +41,9 @@ def base(id: str) -> str:
 
 
 def spread(cases: Iterable[Case], every_opset: bool = False, variants: Sequence[str] = ()) -> Iterator[Case]:
-    """Yield each case at those opsets, plain and in the variants named; all share one computed answer."""
+    """Yield each case at those opsets, plain and in the variants named; all share one computed
+    answer.
+    """
     for case in cases:
         answer = case.answer and functools.cache(case.answer)
         for id, opset, variant in _along(case, every_opset, variants):

@@ -1,7 +1,9 @@
-"""The manifest: every case's id, with hashes of what it asks and of what it expects, one a line; a file an operator.
+"""The manifest: every case's id, with hashes of what it asks and of what it expects, one a line; a
+file an operator.
 
 It is for reviewers: a diff of the files that it writes tells which cases came, went, or changed.
-``python -m cypool.conformance.cases.manifest [OPERATOR]...`` rewrites them, from the top of a clone.
+``python -m cypool.conformance.cases.manifest [OPERATOR]...`` rewrites them, from the top of a
+clone.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def _asks(case: Case) -> str:
 
 
 def _expects(case: Case) -> str:
-    """Return a hash of the outputs; floats as float64, which holds every value of theirs: all NaN are one, and so are both zeros."""
+    """Return a hash of the outputs; floats as float64, which holds every value of theirs: all NaN
+    are one, and so are both zeros.
+    """
     if case.fault is not None:
         return REFUSAL
     return _hash([], ((tensor, _canonical(tensor)) for tensor in case.expected))

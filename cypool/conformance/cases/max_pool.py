@@ -96,7 +96,9 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
 
 
 def _parts(shape: tuple[int, ...], selected: Array, places: Array) -> bool:
-    """Tell whether a tensor that is column-major as a whole would number the selected elements otherwise."""
+    """Tell whether a tensor that is column-major as a whole would number the selected elements
+    otherwise.
+    """
     planes, windows = np.nonzero(selected.any(axis=2))
     first = places[windows, selected.argmax(axis=2)[planes, windows]]
     n, c = np.unravel_index(planes, shape[:2])

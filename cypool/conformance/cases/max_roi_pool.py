@@ -45,7 +45,10 @@ FAULTS = {
 COLUMNS = {"rois": ("batch-index", "x1", "y1", "x2", "y2")}
 
 TURNING = {"half-way": "coordinate-ties", "parting-bins": "bin-precision", "parting-products": "bin-precision", "far": "large-coordinates"}
-"""The families of regions that turn on a silence. They go with a ramp, whose every element tells where it stood."""
+"""The families of regions that turn on a silence.
+
+They go with a ramp, whose every element tells where it stood.
+"""
 
 SHOWN_BY: dict[str, tuple[str, Callable[[Array], Array]]] = {
     "nan": ("nan", np.isnan),

@@ -61,7 +61,9 @@ OUTPUTS: dict[str, Callable[[Sizes], Sizes]] = {
     "output_shape-smaller": lambda sizes: (*sizes[:-1], sizes[-1] - 1),
     "output_shape-both": lambda sizes: (sizes[0] + 2, *sizes[1:-1], sizes[-1] - 1),
 }
-"""What output_shape asks for, from the spatial sizes that windows give: the same, more along each axis, less along the last, both."""
+"""What output_shape asks for, from the spatial sizes that windows give: the same, more along each
+axis, less along the last, both.
+"""
 
 TOGETHER = (("type", "windows", "output_shape"), ("output_shape", "indices", "shape"))
 CORE = (("type", "output_shape", "indices"),)

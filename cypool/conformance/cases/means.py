@@ -15,11 +15,14 @@ MOST = 64
 
 
 def accumulated(elements: Array, inside: Array, divisor: Array, dtype: np.dtype[Any]) -> bool:
-    """Tell whether adding up one after the other shows in a window's mean, by more than any tolerance lets pass.
+    """Tell whether adding up one after the other shows in a window's mean, by more than any
+    tolerance lets pass.
 
-    It does so in the type itself, where that is one of 16 bits, or in float, or of doubles in double.
+    It does so in the type itself, where that is one of 16 bits, or in float, or of doubles in
+    double.
 
-    ``elements`` are float64 by plane, window and tap, ``inside`` says which are there, ``divisor`` counts for each window.
+    ``elements`` are float64 by plane, window and tap, ``inside`` says which are there, ``divisor``
+    counts for each window.
     """
     return any(_shows(elements, inside, divisor, t) for t in {dtype.type, np.promote_types(dtype, np.float32).type})
 

@@ -145,7 +145,10 @@ def inputs(choice: Mapping[str, str], attributes: Mapping[str, Any], dtype: np.d
 
 
 def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | None, ...], attributes: Mapping[str, Any]) -> list[str]:
-    """Name the silences that the case turns on. The oracle is asked about those that show in the answer alone."""
+    """Name the silences that the case turns on.
+
+    The oracle is asked about those that show in the answer alone.
+    """
     x, rois, batch_indices = arrays
     assert x is not None and rois is not None and batch_indices is not None
     if 0 in (x.shape[0], len(rois)):
@@ -179,7 +182,8 @@ def rulings(version: Version, choice: Mapping[str, str], arrays: tuple[Array | N
 class Pieces:
     """A call cut into its regions and channels, which no reading lets influence each other.
 
-    Whether a reading shows is mostly plain from the first piece, where the answer to the whole call takes long.
+    Whether a reading shows is mostly plain from the first piece, where the answer to the whole call
+    takes long.
     """
 
     def __init__(self, version: Version, arrays: tuple[Array, Array, Array], attributes: Mapping[str, Any]) -> None:
@@ -203,7 +207,9 @@ class Pieces:
         )
 
     def may_differ(self, reading: str, region: int) -> bool:
-        """Tell from a region's samples alone whether a reading can show in it; True where that is not known."""
+        """Tell from a region's samples alone whether a reading can show in it; True where that is
+        not known.
+        """
         dtype = self.arrays[0].dtype
         ruled = self.samples(region, np.float64 if dtype == np.float64 else np.float32)
         if reading == "in-t":

@@ -1,6 +1,7 @@
 """Shapes worth trying, as far as an operand's shape rule allows them.
 
-The shapes that break kernels are the same for all operators: no elements, one, odd and even sizes, one long row.
+The shapes that break kernels are the same for all operators: no elements, one, odd and even sizes,
+one long row.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ SHAPES: dict[str, tuple[int, ...]] = {
 """Names and shapes: N, C, then spatial."""
 
 LITTLE_TOLD = frozenset({"row", "one-element", "no-elements", "no-batch", "no-channels"})
-"""Those that cost much or tell little, and are used only where they meet something for the first time."""
+"""Those that cost much or tell little, and are used only where they meet something for the first
+time.
+"""
 
 EMPTY = frozenset(name for name, shape in SHAPES.items() if 0 in shape)
 

@@ -1,7 +1,9 @@
-"""Families of element values: what may stand in a tensor of data, from a plain ramp to NaN beside infinities.
+"""Families of element values: what may stand in a tensor of data, from a plain ramp to NaN beside
+infinities.
 
-All operators are fed the same: a family knows an element type and a shape, not what is done to them.
-The first two dimensions count planes (of a batch item and a channel), the others lie within one.
+All operators are fed the same: a family knows an element type and a shape, not what is done to
+them. The first two dimensions count planes (of a batch item and a channel), the others lie within
+one.
 """
 
 from __future__ import annotations
@@ -57,7 +59,11 @@ def _random(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
 
 
 def _ties(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
-    """3u and -4u, then zeros. Their norm is 7u for p = 1, 5u for p = 2, and u is such that both lie half-way between two neighbours."""
+    """3u and -4u, then zeros.
+
+    Their norm is 7u for p = 1, 5u for p = 2, and u is such that both lie half-way between two
+    neighbours.
+    """
     u = int(2**form.precision / 4.5) | 1
     return np.broadcast_to(np.array([3.0 * u, -4.0 * u] + [0.0] * shape[1])[: shape[1]], shape)
 
@@ -79,7 +85,9 @@ def _near_underflow(draws: Draws, shape: tuple[int, int], form: Format) -> Array
 
 
 def _with(*specials: float) -> Callable[[Draws, tuple[int, int], Format], Array]:
-    """Random values, about a quarter of them replaced, and one of each special at the least where there is room."""
+    """Random values, about a quarter of them replaced, and one of each special at the least where
+    there is room.
+    """
 
     def family(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
         array = _random(draws, shape, form)
@@ -115,7 +123,9 @@ FAMILIES: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {
     "minus-inf": _minus_inf,
     "all-equal": _all_equal,
 }
-"""The families by name; each is given its draws, (planes, elements in a plane) and the format, and answers in float64."""
+"""The families by name; each is given its draws, (planes, elements in a plane) and the format, and
+answers in float64.
+"""
 
 
 def _negative(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
@@ -137,7 +147,9 @@ SIGNED: dict[str, Callable[[Draws, tuple[int, int], Format], Array]] = {"negativ
 
 
 def _cancelling(draws: Draws, shape: tuple[int, int], form: Format) -> Array:
-    """Large ones of either sign in turn, with small ones between: of three, the large ones leave nothing of their sum."""
+    """Large ones of either sign in turn, with small ones between: of three, the large ones leave
+    nothing of their sum.
+    """
     planes, size = shape
     large = math.ldexp(1.0, form.limit - 4) * np.resize([1.0, 0.0, -1.0], size)
     return np.where(large == 0, 1 + draws.fractions(planes, size), large)
@@ -161,7 +173,9 @@ def _integer_ramp(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> 
 
 
 def _around_the_middle(draws: Draws, shape: tuple[int, int], form: np.iinfo[Any]) -> Array:
-    """Both sides of the place where bits read as signed and as unsigned part: of 0, or of half the range."""
+    """Both sides of the place where bits read as signed and as unsigned part: of 0, or of half the
+    range.
+    """
     middle = 0 if form.min < 0 else (form.max + 1) // 2
     return middle - 8 + draws.below(16, *shape)
 

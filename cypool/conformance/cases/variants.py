@@ -1,4 +1,5 @@
-"""Other models around the same node: its inputs as constants, its shapes unknown, the node in a branch or in a function.
+"""Other models around the same node: its inputs as constants, its shapes unknown, the node in a
+branch or in a function.
 
 Plain models are shipped and kept; a variant is derived from one, only to be run.
 """
@@ -23,7 +24,9 @@ DOMAIN = "cypool.local"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A variant: what it is in a line, how a plain model becomes it, what it is fed, and what is asked of the runtime besides."""
+    """A variant: what it is in a line, how a plain model becomes it, what it is fed, and what is
+    asked of the runtime besides.
+    """
 
     name: str
     text: str
@@ -40,7 +43,9 @@ def _initializers(model: onnx.ModelProto, case: Case) -> None:
 
 
 def _symbolic(model: onnx.ModelProto, case: Case) -> None:
-    """Each dimension of an input gets a name of its own, but those that the standard fixes; outputs are for the runtime to infer."""
+    """Each dimension of an input gets a name of its own, but those that the standard fixes; outputs
+    are for the runtime to infer.
+    """
     rules = dict(enumerate(parse(operand.shape).fixed for operand in case.version.inputs))
     for position, value in enumerate(model.graph.input):
         terms = rules.get(position, ())
@@ -53,7 +58,9 @@ def _symbolic(model: onnx.ModelProto, case: Case) -> None:
 
 
 def _if_branch(model: onnx.ModelProto, case: Case) -> None:
-    """Both branches hold the node, so that the fault of an invalid case is in the model whichever is taken."""
+    """Both branches hold the node, so that the fault of an invalid case is in the model whichever
+    is taken.
+    """
     (node,) = model.graph.node
     branches: dict[str, Any] = {}
     for word in ("then", "else"):

@@ -1,7 +1,7 @@
 """Named settings of the attributes that make windows, shared by the operators that have them.
 
-Kernel, strides, pads, dilations, auto_pad and ceil_mode mean something together only: a regime sets them
-all, and the sizes of the input besides, so that an id needs one word for them.
+Kernel, strides, pads, dilations, auto_pad and ceil_mode mean something together only: a regime sets
+them all, and the sizes of the input besides, so that an id needs one word for them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ class Line(NamedTuple):
 class Regime(NamedTuple):
     """A line that shows something, in an image that is otherwise plain.
 
-    ``auto_pad`` and ``ceil_mode`` are None where they are not written. ``written``: all attributes are, those too that are at their
-    defaults. ``zeros``: pads are, though they are 0. ``whole``: the other axes have one window each, of all elements.
+    ``auto_pad`` and ``ceil_mode`` are None where they are not written. ``written``: all attributes
+    are, those too that are at their defaults. ``zeros``: pads are, though they are 0. ``whole``:
+    the other axes have one window each, of all elements.
     """
 
     line: Line
@@ -120,10 +121,13 @@ SPARING = EMPTY | NOTHING_COMES | {"4d", "many-channels", "long", "k1", "far-str
 
 
 def lines(regime: Regime, rank: int) -> tuple[Line, ...]:
-    """Return the lines of all axes: that of the regime last, or first of three; the others unlike it and each other.
+    """Return the lines of all axes: that of the regime last, or first of three; the others unlike
+    it and each other.
 
-    >>> lines(REGIMES["k3s2"], 2)
-    (Line(size=4, kernel=2, stride=1, dilation=1, begin=0, end=0), Line(size=7, kernel=3, stride=2, dilation=1, begin=0, end=0))
+    >>> for line in lines(REGIMES["k3s2"], 2):
+    ...     print(line)
+    Line(size=4, kernel=2, stride=1, dilation=1, begin=0, end=0)
+    Line(size=7, kernel=3, stride=2, dilation=1, begin=0, end=0)
     """
     line = regime.line
     padded = (line.begin, line.end) != (0, 0)
@@ -159,7 +163,9 @@ def available(version: Version) -> list[str]:
 
 
 def attributes(version: Version, name: str, image: str) -> dict[str, AttributeValue]:
-    """Return the attributes that a node has in a regime, by the names that the version gives them."""
+    """Return the attributes that a node has in a regime, by the names that the version
+    gives them.
+    """
     regime, rule = REGIMES[name], version.windows
     assert rule is not None
     along = lines(regime, IMAGES[image][2])
@@ -262,7 +268,9 @@ def _extent(axis: Axis) -> int:
 
 
 def places(windows: Sequence[Axis]) -> tuple[Array, Array]:
-    """For each window, its positions in the flattened plane, and which of them are elements: two arrays of windows by taps, row-major."""
+    """For each window, its positions in the flattened plane, and which of them are elements: two
+    arrays of windows by taps, row-major.
+    """
     flat, inside = np.zeros((1, 1), np.int64), np.ones((1, 1), bool)
     for axis in windows:
         rows = [[axis.first + o * axis.stride + k * axis.dilation for k in range(axis.taps)] for o in range(axis.count)]
@@ -276,7 +284,9 @@ def places(windows: Sequence[Axis]) -> tuple[Array, Array]:
 
 
 def seen(x: Array, windows: Sequence[Axis]) -> tuple[Array, Array]:
-    """Return the elements in each window of each plane, as float64, and which are elements at all: (planes, windows, taps)."""
+    """Return the elements in each window of each plane, as float64, and which are elements at all:
+    (planes, windows, taps).
+    """
     flat, inside = places(windows)
     planes = x.astype(np.float64).reshape(math.prod(x.shape[:2]), math.prod(x.shape[2:]))
     if planes.shape[1] == 0:
@@ -285,7 +295,9 @@ def seen(x: Array, windows: Sequence[Axis]) -> tuple[Array, Array]:
 
 
 def positions(windows: Sequence[Axis]) -> tuple[Array, Array]:
-    """For each window, how many of its positions lie inside the padded input, and how many it has in all."""
+    """For each window, how many of its positions lie inside the padded input, and how many it has
+    in all.
+    """
     inside, taps = np.ones(1, np.int64), math.prod(axis.taps for axis in windows)
     for axis in windows:
         start = np.array([axis.first + o * axis.stride for o in range(axis.count)], object)

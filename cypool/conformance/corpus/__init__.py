@@ -1,1 +1,3 @@
-"""Write cases as files for harnesses in any language, read them back, and judge the outputs that a harness wrote."""
+"""Write cases as files for harnesses in any language, read them back, and judge the outputs that a
+harness wrote.
+"""

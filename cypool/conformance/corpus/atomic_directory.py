@@ -1,4 +1,6 @@
-"""Directories and files that are there whole or not at all: filled beside their place, then renamed."""
+"""Directories and files that are there whole or not at all: filled beside their place, then
+renamed.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,12 @@ SUFFIX = ".part"
 
 @contextmanager
 def whole_directory(path: Path) -> Iterator[Path]:
-    """Give an empty directory to fill, which becomes ``path`` when the block ends, and vanishes when it ends by an exception.
+    """Give an empty directory to fill, which becomes ``path`` when the block ends, and vanishes
+    when it ends by an exception.
 
-    It is filled beside ``path`` and renamed. What a process left there that was killed while it filled the same is taken away first.
-    FileExistsError where something stands at ``path`` other than an empty directory; any other OSError where it can't be written.
+    It is filled beside ``path`` and renamed. What a process left there that was killed while it
+    filled the same is taken away first. FileExistsError where something stands at ``path`` other
+    than an empty directory; any other OSError where it can't be written.
     """
     refuse_occupied(path)
     parent, prefix = path.absolute().parent, f".{path.name}."
@@ -42,7 +46,9 @@ def whole_directory(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _locked(directory: Path, wait: bool = False) -> Iterator[bool]:
-    """Give a lock on a directory, which ends with the process at the latest; whether it was to be had."""
+    """Give a lock on a directory, which ends with the process at the latest; whether it was to be
+    had.
+    """
     try:
         handle = os.open(directory, os.O_RDONLY)
     except OSError:
@@ -69,7 +75,9 @@ def _remove_abandoned(parent: Path, prefix: str) -> None:
 
 
 def refuse_occupied(path: Path) -> None:
-    """FileExistsError where something stands at ``path`` other than an empty directory, FileNotFoundError where nothing can stand there."""
+    """FileExistsError where something stands at ``path`` other than an empty directory,
+    FileNotFoundError where nothing can stand there.
+    """
     if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
         raise FileExistsError(f"{path} exists and is not an empty directory")
     if not path.absolute().parent.is_dir():
@@ -78,9 +86,11 @@ def refuse_occupied(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[str]]:
-    """Open a text file to fill, which becomes ``path`` when the block ends, and vanishes when it ends by an exception.
+    """Open a text file to fill, which becomes ``path`` when the block ends, and vanishes when it
+    ends by an exception.
 
-    A link stays a link, and a file keeps its mode. A device or a pipe is written as it is. OSError where nothing can be written.
+    A link stays a link, and a file keeps its mode. A device or a pipe is written as it is. OSError
+    where nothing can be written.
     """
     place = Path(os.path.realpath(path))
     if place.exists() and not place.is_file():

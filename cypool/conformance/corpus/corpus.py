@@ -1,8 +1,10 @@
-"""A corpus on disk: cases as directories, and a manifest that says what each is and what it hashes to.
+"""A corpus on disk: cases as directories, and a manifest that says what each is and what it hashes
+to.
 
 Writers and readers of a corpus agree on this one description of it.
 
-The hash of a case covers every file in its directory; the manifest holds those hashes; the hash of the corpus is that of its manifest.
+The hash of a case covers every file in its directory; the manifest holds those hashes; the hash of
+the corpus is that of its manifest.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ def file_hash(data: bytes) -> str:
 
 
 def case_hash(found: Mapping[str, bytes]) -> str:
-    """Return the hash of a directory: that of the lines which ``sha256sum`` prints for its files, in the order of their paths."""
+    """Return the hash of a directory: that of the lines which ``sha256sum`` prints for its files,
+    in the order of their paths.
+    """
     return file_hash("".join(f"{file_hash(data)}  {path}\n" for path, data in sorted(found.items())).encode())
 
 
@@ -44,7 +48,9 @@ def case_path(case: Case) -> str:
 
 
 def case_files(case: Case) -> dict[str, bytes]:
-    """Return the files of a case in a corpus, with the model at the version's first and last opset."""
+    """Return the files of a case in a corpus, with the model at the version's first and
+    last opset.
+    """
     return files(case, opsets(case.version)[1:])
 
 
@@ -68,7 +74,9 @@ def manifest(version: int, entries: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def read(directory: Path) -> list[Case]:
-    """Return the cases of a corpus, each read from its files and compared with its hash; CorpusError where something is amiss."""
+    """Return the cases of a corpus, each read from its files and compared with its hash;
+    CorpusError where something is amiss.
+    """
     data = _read(directory / MANIFEST)
     try:
         found = json.loads(data)

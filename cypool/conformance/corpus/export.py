@@ -19,12 +19,17 @@ HASHES = {
     1: "ad4be4982c1c5f6f852e7cad9b041075d6cdd27c366627e0a086aa1f11d1ee7c",
     2: "fccd01ce461543cd46dc3fc67788fa5815763d60d07de7b2966e2eec74061836",
 }
-"""The hash of every corpus there was. One that differs in a byte is a new version: it gets a new line, and the old lines stay."""
+"""The hash of every corpus there was.
+
+One that differs in a byte is a new version: it gets a new line, and the old lines stay.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The size of a corpus that was written, manifest included, and its hash, which is the manifest's."""
+    """The size of a corpus that was written, manifest included, and its hash, which is the
+    manifest's.
+    """
 
     files: int
     bytes: int
@@ -34,8 +39,9 @@ class Exported:
 def export(cases: Iterable[Case], directory: Path, hash: str | None = None) -> Exported:
     """Write these cases, all of them or nothing, into a new directory.
 
-    The same cases give the same bytes. FileExistsError where the directory is there and not empty; CorpusError where the corpus has another
-    hash than the one given, as happens where a dependency serialises otherwise.
+    The same cases give the same bytes. FileExistsError where the directory is there and not empty;
+    CorpusError where the corpus has another hash than the one given, as happens where a dependency
+    serialises otherwise.
     """
     entries = []
     count = size = 0

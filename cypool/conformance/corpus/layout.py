@@ -25,7 +25,8 @@ DATA = "test_data_set_0"
 
 
 def directory_name(id: str) -> str:
-    """Return the name of a case's directory: as ONNX's runner wants names to begin, and without slashes.
+    """Return the name of a case's directory: as ONNX's runner wants names to begin, and without
+    slashes.
 
     >>> directory_name("GlobalLpPool-22/bfloat16/rank4/p3/mixed-signs")
     'test_GlobalLpPool-22__bfloat16__rank4__p3__mixed-signs'
@@ -34,12 +35,17 @@ def directory_name(id: str) -> str:
 
 
 def model_files(case: Case, opsets: Iterable[int] = ()) -> dict[str, int]:
-    """Return the files that hold the case's model, each with its opset: its own, and further ones."""
+    """Return the files that hold the case's model, each with its opset: its own, and
+    further ones.
+    """
     return {MODEL: case.opset or case.version.since_version} | {f"model_opset{opset}.onnx": opset for opset in opsets}
 
 
 def files(case: Case, opsets: Iterable[int] = ()) -> dict[str, bytes]:
-    """Return a case's directory: what each file holds, by its path. The model is there at its own opset, and at the ones given."""
+    """Return a case's directory: what each file holds, by its path.
+
+    The model is there at its own opset, and at the ones given.
+    """
     found = {name: models.model(case, opset).SerializeToString(deterministic=True) for name, opset in model_files(case, opsets).items()}
     found |= tensor_files(f"{DATA}/input", models.feeds(case))
     if case.fault is None:
@@ -62,7 +68,9 @@ def case_tolerance(case: Case) -> dict[str, float]:
 
 
 def describe(case: Case, opsets: Iterable[int] = ()) -> dict[str, Any]:
-    """Return what a manifest says of a case beside what its directory holds: plain data, for JSON."""
+    """Return what a manifest says of a case beside what its directory holds: plain
+    data, for JSON.
+    """
     version = case.version
     models_at = model_files(case, opsets)
     facts = {
@@ -89,10 +97,12 @@ def describe(case: Case, opsets: Iterable[int] = ()) -> dict[str, Any]:
 
 
 def case_of(facts: Mapping[str, Any], read: Callable[[str], bytes]) -> Case:
-    """Return the case that ``describe`` and ``files`` were made from; ``read`` gives what a file of its directory holds, by its path.
+    """Return the case that ``describe`` and ``files`` were made from; ``read`` gives what a file of
+    its directory holds, by its path.
 
-    Inputs and attributes are those of the operator's node, wherever in the model it stands, be they fed or constants. Answers are read when
-    they are asked for. KeyError where a fact is missing, ValueError where a file is not what it should be, and what ``read`` raises.
+    Inputs and attributes are those of the operator's node, wherever in the model it stands, be they
+    fed or constants. Answers are read when they are asked for. KeyError where a fact is missing,
+    ValueError where a file is not what it should be, and what ``read`` raises.
     """
     model = onnx.load_model_from_string(read(MODEL))
     node = _node(model, facts["operator"])

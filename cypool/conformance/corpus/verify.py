@@ -1,10 +1,12 @@
 """Judge the outputs that a harness of any language wrote for a corpus.
 
-Nothing runs here. The outputs of a harness are read as outcomes that a worker would have told, and judged alike.
+Nothing runs here. The outputs of a harness are read as outcomes that a worker would have told, and
+judged alike.
 
-For a case at PATH in the corpus, a harness writes ``PATH/output_0.pb`` and so on into a directory of its own; where the runtime gave no
-outputs, ``PATH/outcome.json`` instead, with ``status``, ``phase`` and ``message`` as in the worker protocol. ``runtime.json`` may hold
-``name`` and ``version``.
+For a case at PATH in the corpus, a harness writes ``PATH/output_0.pb`` and so on into a directory
+of its own; where the runtime gave no outputs, ``PATH/outcome.json`` instead, with ``status``,
+``phase`` and ``message`` as in the worker protocol. ``runtime.json`` may hold ``name`` and
+``version``.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ LOST = ("crashed", "timed out")
 
 
 def verify(name: str, cases: Iterable[Case], outputs: Path, criterion: Criterion = onnx_tolerance) -> Iterator[Result]:
-    """Yield the results, by case id, of the runtime that goes by ``name``: what its harness wrote below ``outputs`` about these cases."""
+    """Yield the results, by case id, of the runtime that goes by ``name``: what its harness wrote
+    below ``outputs`` about these cases.
+    """
     for case in sorted(cases, key=lambda case: case.id):
         outcome = _told(outputs, case)
         judgement = explained_refusals.explain_refusal(case, judge(case, outcome, criterion), functools.partial(_told, outputs))
@@ -74,7 +78,10 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def describe(outputs: Path) -> Description:
-    """Whose outputs these are, as the harness says, or else by the directory's name. CorpusError where it says it wrongly."""
+    """Whose outputs these are, as the harness says, or else by the directory's name.
+
+    CorpusError where it says it wrongly.
+    """
     path = outputs / RUNTIME
     try:
         record = _object(path) if path.exists() else {}
@@ -84,9 +91,11 @@ def describe(outputs: Path) -> Description:
 
 
 def require_answers(outputs: Path, cases: Sequence[Case]) -> None:
-    """CorpusError where ``outputs`` holds nothing about any of these cases, or something about none of them.
+    """CorpusError where ``outputs`` holds nothing about any of these cases, or something about none
+    of them.
 
-    A harness that ran nothing must not pass for one that did, nor one that misspells its directories.
+    A harness that ran nothing must not pass for one that did, nor one that misspells its
+    directories.
     """
     known = {case_path(case) for case in cases}
     written = {f"{kind}/{path.name}" for kind in KINDS if (outputs / kind).is_dir() for path in (outputs / kind).iterdir()}

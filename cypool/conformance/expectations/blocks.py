@@ -1,4 +1,5 @@
-"""The text of a list cut into its entries and what stands between them, so that one is changed and nothing else.
+"""The text of a list cut into its entries and what stands between them, so that one is changed and
+nothing else.
 
 The update decides what to change; TOML as text is handled here and nowhere else.
 """
@@ -22,7 +23,9 @@ HEADER = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\][ \t]*(#.*)?$", re.MULTIL
 
 @dataclass(slots=True)
 class Blocks:
-    """A list's text: what comes before each entry, comments and empty lines, the entries, and what comes after the last."""
+    """A list's text: what comes before each entry, comments and empty lines, the entries, and what
+    comes after the last.
+    """
 
     between: list[str]
     entries: list[str]
@@ -32,7 +35,9 @@ class Blocks:
         return "".join(text for pair in zip(self.between, [*self.entries, ""], strict=True) for text in pair)
 
     def remove(self, place: int) -> None:
-        """Take an entry out, with the comment that stands right above it; one that an empty line parts from it stays."""
+        """Take an entry out, with the comment that stands right above it; one that an empty line
+        parts from it stays.
+        """
         del self.entries[place]
         before = re.sub(r"([ \t]*#.*\n)+\Z", "", self.between.pop(place))
         self.between[place] = re.sub(r"\n{3,}", "\n\n", before + self.between[place])
@@ -48,7 +53,9 @@ class Blocks:
 
 
 def split(text: str) -> Blocks:
-    """Return the blocks of a list's text; ListError where entries are written otherwise than as tables of their own."""
+    """Return the blocks of a list's text; ListError where entries are written otherwise than as
+    tables of their own.
+    """
     starts = [match.start() for match in HEADER.finditer(text)]
     if len(starts) != len(read(text).entries):
         raise ListError("only a list whose entries each begin with a line [[expect]] can be updated")
@@ -61,9 +68,12 @@ def split(text: str) -> Blocks:
 
 
 def edited(entry: str, lists: Mapping[str, Sequence[str]]) -> str:
-    """Return the entry with these lists of globs in it, an empty one being no key at all. Comments stand where they stood.
+    """Return the entry with these lists of globs in it, an empty one being no key at all.
 
-    >>> print(edited('[[expect]]\\ncases = [\\n    "a",  # why\\n    "c",\\n]\\nverdict = "error"\\n', {"cases": ["a", "b"]}), end="")
+    Comments stand where they stood.
+
+    >>> entry = '[[expect]]\\ncases = [\\n    "a",  # why\\n    "c",\\n]\\nverdict = "error"\\n'
+    >>> print(edited(entry, {"cases": ["a", "b"]}), end="")
     [[expect]]
     cases = [
         "a",  # why
@@ -100,7 +110,9 @@ def _array(globs: Sequence[str]) -> Array:
 
 
 def _put(array: Any, globs: Sequence[str]) -> None:
-    """Make an array hold these globs: those that it has not, each before the first that is greater."""
+    """Make an array hold these globs: those that it has not, each before the first that
+    is greater.
+    """
     if len(globs) > 1 and "\n" not in array.as_string():
         array.multiline(True)
     for glob in set(array) - set(globs):

@@ -87,7 +87,8 @@ class Place(NamedTuple):
     def of(cls, id: str) -> Place:
         """Take an id apart.
 
-        >>> Place.of("MaxRoiPool-1/float/odd/ramp@21+symbolic"), Place.of("MaxRoiPool-1/float/odd/ramp").opset
+        >>> plain = "MaxRoiPool-1/float/odd/ramp"
+        >>> Place.of(f"{plain}@21+symbolic"), Place.of(plain).opset
         (Place(version='MaxRoiPool-1', type='float', opset=21), 1)
         """
         version, type = (*id.split("/"), "")[:2]
@@ -99,7 +100,8 @@ def matches(id: str, globs: tuple[str, ...]) -> bool:
     """Tell whether one of the globs matches an id: the whole of it, or the whole of it without
     opset and variant.
 
-    >>> [matches(id, ("MaxRoiPool-?/*/odd", "*@28")) for id in ("MaxRoiPool-1/float/odd", "MaxRoiPool-1/float/odd@21", "X-1/y/z")]
+    >>> ids = ("MaxRoiPool-1/float/odd", "MaxRoiPool-1/float/odd@21", "X-1/y/z")
+    >>> [matches(id, ("MaxRoiPool-?/*/odd", "*@28")) for id in ids]
     [True, True, False]
     """
     pattern = _compiled(globs)
@@ -160,7 +162,8 @@ def read(text: str) -> Expectations:
     ... reason = "it has float only, and does not say so"
     ... versions = ">=0.3"
     ... ''')
-    >>> [made.in_force("0.4")[0].holds(f"GlobalLpPool-2/float16/{name}") for name in ("rank2/p1/inf", "invalid/p-0")]
+    >>> entry = made.in_force("0.4")[0]
+    >>> [entry.holds(f"GlobalLpPool-2/float16/{name}") for name in ("rank2/p1/inf", "invalid/p-0")]
     [True, False]
     """
     try:

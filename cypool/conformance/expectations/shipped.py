@@ -1,4 +1,6 @@
-"""The lists that come with cypool, for the releases of the day of runtimes that many people have."""
+"""The lists that come with cypool, for the releases of the day of runtimes that many
+people have.
+"""
 
 from __future__ import annotations
 

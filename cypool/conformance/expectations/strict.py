@@ -27,7 +27,9 @@ Known: TypeAlias = Callable[[], Collection[str]]
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """One thing that is not as listed: one of the words above, the entry or glob, and the cases if any."""
+    """One thing that is not as listed: one of the words above, the entry or glob, and the cases if
+    any.
+    """
 
     kind: str
     text: str
@@ -41,8 +43,8 @@ class Surprise:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The outcome of holding a run against a list: how many cases are as listed, how many entries are in
-    force, and all surprises. A run is as listed if there is no surprise.
+    """The outcome of holding a run against a list: how many cases are as listed, how many entries
+    are in force, and all surprises. A run is as listed if there is no surprise.
     """
 
     listed: int
@@ -55,10 +57,12 @@ class Held:
 
 
 def hold(expectations: Expectations, version: str, results: Sequence[Result], known: Known = tuple, against: Against = by_readings) -> Held:
-    """Hold the results of one runtime, of that version, against its list. Of several entries that list a case the first counts.
+    """Hold the results of one runtime, of that version, against its list.
 
-    ``known`` is called only where something in the list is about none of the results, for a run may be of a part of the cases: that is a
-    surprise where it is about no case at all.
+    Of several entries that list a case the first counts.
+
+    ``known`` is called only where something in the list is about none of the results, for a run may
+    be of a part of the cases: that is a surprise where it is about no case at all.
     """
     entries = expectations.in_force(version)
     by_id = {result.case: result for result in results}
@@ -86,14 +90,18 @@ def _surprises(kind: str, text: str, results: Iterable[Result]) -> list[Surprise
 
 
 def idle(entry: Entry, run: Collection[str], known: Known) -> list[str]:
-    """Return globs that match no case of the run nor any existing case, and exceptions that except nothing."""
+    """Return globs that match no case of the run nor any existing case, and exceptions that except
+    nothing.
+    """
     within = replace(entry, excepted=())
     quiet = [glob for glob in (*entry.cases, *entry.excepted) if not any(matches(id, (glob,)) and within.holds(id) for id in run)]
     return [glob for glob in quiet if not any(matches(id, (glob,)) and within.holds(id) for id in known())]
 
 
 def useless(entry: Entry, entries: Sequence[Entry], results: Sequence[Result], known: Known) -> str:
-    """Say why one of the entries, which lists nothing of a run, never counts; "" where it does in part, or another run may need it."""
+    """Say why one of the entries, which lists nothing of a run, never counts; "" where it does in
+    part, or another run may need it.
+    """
     run = {result.case for result in results}
     others = [other for other in entries if other is not entry]
     if entry.faults or entry.rulings:  # what these are about shows in results alone
@@ -110,11 +118,15 @@ def useless(entry: Entry, entries: Sequence[Entry], results: Sequence[Result], k
 
 
 def _covers(entry: Entry, run: Collection[str], known: Known) -> bool:
-    """Tell whether the run has every case in the scope of an entry, at the opsets and in the variants that the run has at all."""
+    """Tell whether the run has every case in the scope of an entry, at the opsets and in the
+    variants that the run has at all.
+    """
     return not unasked_of(entry, run, known) and any(map(entry.holds, run))
 
 
 def unasked_of(entry: Entry, run: Collection[str], known: Known) -> list[str]:
-    """Return the cases in the scope of an entry that a run left out, at the opsets and in the variants that the run has at all."""
+    """Return the cases in the scope of an entry that a run left out, at the opsets and in the
+    variants that the run has at all.
+    """
     marks = {id.removeprefix(base(id)) for id in run}
     return [id for id in known() if id not in run and id.removeprefix(base(id)) in marks and entry.holds(id)]

@@ -79,7 +79,9 @@ def update(
 def _mended(
     entries: Sequence[Entry], version: str, results: Sequence[Result], known: Known, against: Against
 ) -> tuple[int, Entry, Entry | None] | None:
-    """Return the place of the first entry that has to change, the entry, and what becomes of it; None of an entry that goes."""
+    """Return the place of the first entry that has to change, the entry, and what becomes of it;
+    None of an entry that goes.
+    """
     in_force = [entry for entry in entries if within(version, entry.versions)]
     owners = [(result, about(in_force, result, against)) for result in results]
     for place, entry in enumerate(entries):
@@ -108,13 +110,17 @@ def _matching(ids: Iterable[str], glob: str) -> bool:
 
 
 def _shortest(ids: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Return the ids as globs: one for a case at every opset and in every variant, where none of the others is of that case."""
+    """Return the ids as globs: one for a case at every opset and in every variant, where none of
+    the others is of that case.
+    """
     taken = {base(id) for id in others}
     return sorted({id if base(id) in taken else base(id) for id in ids})
 
 
 def _proposals(entries: Sequence[Entry], results: Sequence[Result], against: Against) -> Iterator[Entry]:
-    """Give new entries for the deviations that are not listed: those that faults explain first, then the other findings."""
+    """Give new entries for the deviations that are not listed: those that faults explain first,
+    then the other findings.
+    """
     listed = list(entries)
     free = list(results)
     for group_by in (_by_fault, _by_finding):
@@ -128,7 +134,9 @@ def _proposals(entries: Sequence[Entry], results: Sequence[Result], against: Aga
 
 
 def _by_fault(results: Iterable[Result]) -> Iterator[tuple[Entry, list[Result]]]:
-    """Give an entry for each fault that explains any of these results, by verdict, and those that it explains."""
+    """Give an entry for each fault that explains any of these results, by verdict, and those that
+    it explains.
+    """
     found: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         for name in result.reading.partition(OR)[0].split(JOIN) if result.reading else ():
@@ -138,7 +146,9 @@ def _by_fault(results: Iterable[Result]) -> Iterator[tuple[Entry, list[Result]]]
 
 
 def _by_finding(results: Sequence[Result]) -> Iterator[tuple[Entry, list[Result]]]:
-    """Give an entry for each other finding, and its results: what is valid and what is not apart."""
+    """Give an entry for each other finding, and its results: what is valid and what is
+    not apart.
+    """
     for finding in summary.findings(results):
         for invalid in (False, True):
             members = [result for result in finding.results if (result.fault is not None) == invalid]
@@ -155,7 +165,9 @@ def _reason(verdict: str, members: Sequence[Result]) -> str:
 
 
 def _exact(entry: Entry, members: Sequence[Result], others: Sequence[Result], against: Against) -> list[Entry]:
-    """Return the entry with the broadest scope that holds the members and none of the others, or one an operator-version and type."""
+    """Return the entry with the broadest scope that holds the members and none of the others, or
+    one an operator-version and type.
+    """
     for narrower in _narrowings(entry, members, others):
         if not any(_is_about(narrower, result, against) for result in others):
             return [narrower]
@@ -172,7 +184,9 @@ def _exact(entry: Entry, members: Sequence[Result], others: Sequence[Result], ag
 
 
 def _is_about(entry: Entry, result: Result, against: Against) -> bool:
-    """Tell whether an entry would speak of a result; one with faults speaks of right answers that these contradict."""
+    """Tell whether an entry would speak of a result; one with faults speaks of right answers that
+    these contradict.
+    """
     return entry.in_scope(result) and (not entry.faults or not set(entry.faults).isdisjoint(against(result, entry.faults)))
 
 
@@ -192,7 +206,9 @@ def _narrowings(entry: Entry, members: Sequence[Result], others: Sequence[Result
 
 
 def _parts(scope: Entry, members: Sequence[Result], others: Sequence[Result]) -> Iterator[Entry]:
-    """Give parts of a scope that hold all members: by being valid or not, by rulings, by what stands at one place of their ids."""
+    """Give parts of a scope that hold all members: by being valid or not, by rulings, by what
+    stands at one place of their ids.
+    """
     yield scope
     if scope.faults:
         return
@@ -214,7 +230,9 @@ def _parts(scope: Entry, members: Sequence[Result], others: Sequence[Result]) ->
 
 
 def _globs(ids: Sequence[Sequence[str]], place: int) -> tuple[str, ...]:
-    """Return globs for the values that stand at one place of ids; none where they are many, or where an id has no such place."""
+    """Return globs for the values that stand at one place of ids; none where they are many, or
+    where an id has no such place.
+    """
     if not ids or any(len(id) <= place for id in ids):
         return ()
     found = sorted({f"*/{id[place]}" + "/*" * (place < len(id) - 1) for id in ids})

@@ -65,7 +65,8 @@ class Evidence:
 def issue(evidence: Evidence, script: str, beside: Sequence[str], before: Result, others: Sequence[Result]) -> str:
     """Return the text.
 
-    ``beside`` are files that the script reads, ``before`` is what came of the case in the run, and ``others`` went the same way.
+    ``beside`` are files that the script reads, ``before`` is what came of the case in the run, and
+    ``others`` went the same way.
     """
     return "\n".join(_lines(evidence, script, beside, before, others)) + "\n"
 
@@ -122,7 +123,9 @@ def _recorded(result: Result) -> Iterator[str]:
 
 
 def _reasons(evidence: Evidence) -> Iterator[str]:
-    """Explain how the silences are read that the case turns on, and which readings the outputs follow."""
+    """Explain how the silences are read that the case turns on, and which readings the outputs
+    follow.
+    """
     if evidence.result.verdict in NO_ANSWER:
         return
     followed = [name for names in evidence.result.reading.split(compare.OR) for name in names.split(JOIN)]

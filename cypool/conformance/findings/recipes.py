@@ -13,7 +13,8 @@ from cypool.conformance.asking.runtimes.table import GROUP
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Lines that import a runtime, load the bytes ``model``, and list the outputs for ``inputs`` by name.
+    """Lines that import a runtime, load the bytes ``model``, and list the outputs for ``inputs`` by
+    name.
 
     ``unoptimized`` replaces ``load`` where a variant asks for the graph as it is, and the runtime
     needs more lines for that. ``$target`` is the adapter's target in quotes, ``$module`` and
@@ -97,4 +98,6 @@ answer = json.loads(subprocess.check_output(shlex.split($target), input=json.dum
         'for y, dtype in zip(answer.get("outputs", []), $dtypes)] or [answer]',
     ),
 }
-"""By adapter ("" for programs that speak the worker's protocol); by adapter and type where numpy's own types do not suffice."""
+"""By adapter ("" for programs that speak the worker's protocol); by adapter and type where numpy's
+own types do not suffice.
+"""

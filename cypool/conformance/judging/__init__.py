@@ -1,1 +1,3 @@
-"""Turn an outcome into a result: comparison with the answer, known faults and readings as explanations, records of a run."""
+"""Turn an outcome into a result: comparison with the answer, known faults and readings as
+explanations, records of a run.
+"""

@@ -46,29 +46,39 @@ VERDICTS = (
     NOT_RUN,
 )
 CONFORMS = frozenset({PASS, READS_DIFFERENTLY})
-"""The verdicts that do not count against a runtime. Unsupported is not one of them: who has not answered has not passed."""
+"""The verdicts that do not count against a runtime.
+
+Unsupported is not one of them: who has not answered has not passed.
+"""
 
 AS_RULED = "as ruled"
 """What a runtime follows where it reads a silence as cypool does."""
 
 OR = "|"
-"""What stands between the explanations of one output, each of which suffices, in ``Judgement.reading``."""
+"""What stands between the explanations of one output, each of which suffices, in
+``Judgement.reading``.
+"""
 
 KNOWN = "; known fault"
 """What parts a message from the faults that explain it."""
 
 Array: TypeAlias = npt.NDArray[Any]
 Criterion: TypeAlias = Callable[[Array, Array], npt.NDArray[np.bool_]]
-"""Which floats are near enough: got, expected (both of one type and shape, both finite) -> a mask. Other elements have to be equal."""
+"""Which floats are near enough: got, expected (both of one type and shape, both finite) -> a mask.
+
+Other elements have to be equal.
+"""
 
 ATOL = 1e-7
 RTOL = {DTYPES[name]: rtol for name, rtol in {"float16": 1e-3, "bfloat16": 2.0**-6, "float": 1e-3, "double": 1e-3}.items()}
-"""ONNX's own tolerance (``onnx.backend.test.runner``): one epsilon of float16 and two of bfloat16 for the half types. Other types have
-none."""
+"""ONNX's own tolerance (``onnx.backend.test.runner``): one epsilon of float16 and two of bfloat16
+for the half types. Other types have none.
+"""
 
 
 def onnx_tolerance(got: Array, expected: Array) -> npt.NDArray[np.bool_]:
-    """Apply the criterion of ONNX's backend suite: ``|got - expected| <= atol + rtol * |expected|``.
+    """Apply the criterion of ONNX's backend suite:
+    ``|got - expected| <= atol + rtol * |expected|``.
 
     Both numbers come from ``tolerance``.
     """
@@ -123,7 +133,8 @@ def ulp_distance(a: Array, b: Array) -> npt.NDArray[np.uint64]:
     infinity is one past the largest finite value; NaN has a place after infinity, of no meaning.
     For integers it is the difference.
 
-    >>> ulp_distance(np.array([1.0, -0.0], np.float32), np.array([1.0000001, 1e-45], np.float32)).tolist()
+    >>> a, b = np.array([[1.0, -0.0], [1.0000001, 1e-45]], np.float32)
+    >>> ulp_distance(a, b).tolist()
     [1, 1]
     >>> ulp_distance(np.array([-1, -128], np.int8), np.array([1, 127], np.int8)).tolist()
     [2, 255]
@@ -149,7 +160,8 @@ def _magnitude_difference(a: Array, b: Array) -> npt.NDArray[np.uint64]:
 def near(got: Array, expected: Array, criterion: Criterion) -> npt.NDArray[np.bool_]:
     """Tell which elements agree.
 
-    NaN agrees with NaN, an infinity with itself, and neither with anything else; integers agree if equal.
+    NaN agrees with NaN, an infinity with itself, and neither with anything else; integers agree if
+    equal.
     """
     if expected.dtype not in RTOL:
         equal: npt.NDArray[np.bool_] = got == expected
@@ -161,7 +173,9 @@ def near(got: Array, expected: Array, criterion: Criterion) -> npt.NDArray[np.bo
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """The first thing wrong with outputs: a verdict, a sentence, and the flat index of the element in the output of that name."""
+    """The first thing wrong with outputs: a verdict, a sentence, and the flat index of the element
+    in the output of that name.
+    """
 
     verdict: str
     message: str
@@ -209,8 +223,8 @@ def largest_ulp(got: Sequence[Tensor], expected: Sequence[Tensor]) -> int | None
 class Judgement:
     """A verdict and what goes with it.
 
-    ``readings`` holds, for each ruling that this case tells something about, the readings that the outputs agree with: ``AS_RULED``, or
-    names of recorded ones.
+    ``readings`` holds, for each ruling that this case tells something about, the readings that the
+    outputs agree with: ``AS_RULED``, or names of recorded ones.
     """
 
     verdict: str
@@ -278,7 +292,8 @@ def _judge_outputs(case: Case, outputs: Sequence[Tensor], criterion: Criterion) 
 
 
 def named(message: str, faults: Sequence[Sequence[str]]) -> str:
-    """Return the message with the known faults that explain it: each of ``faults`` alone does, all names of it together.
+    """Return the message with the known faults that explain it: each of ``faults`` alone does, all
+    names of it together.
 
     >>> named("Y is 1", [["naive"], ["mean", "no-abs"]])
     'Y is 1; known faults: naive or mean, no-abs'

@@ -49,7 +49,9 @@ def explain_refusal(case: Case, judgement: Judgement, ask: Callable[[Case], Outc
 
 
 def explanations(case: Case) -> list[tuple[str, Reading]]:
-    """Return the readings by which a valid case is refused, each with its ruling, those that the text allows first."""
+    """Return the readings by which a valid case is refused, each with its ruling, those that the
+    text allows first.
+    """
     rulings = [ruling for ruling in case.version.rulings if ruling.id in case.rulings]
     found = [(ruling.id, reading) for ruling in rulings for reading in ruling.readings if case.fault is None and refuses(reading, case)]
     return sorted(found, key=lambda pair: not pair[1].legitimate)
@@ -73,7 +75,9 @@ REFUSED_WINDOWS: Mapping[str, Callable[[Axis, bool], bool]] = {
 
 
 def _axes(case: Case) -> list[tuple[Axis, bool]]:
-    """Return the windows of a case along each axis, and whether auto_pad is one of SAME; those that it undoes lie in its output."""
+    """Return the windows of a case along each axis, and whether auto_pad is one of SAME; those that
+    it undoes lie in its output.
+    """
     attributes = {name: typed.value for name, typed in case.attributes}
     rule = case.version.windows
     assert rule is not None
@@ -85,9 +89,11 @@ def _axes(case: Case) -> list[tuple[Axis, bool]]:
 
 
 def control(case: Case, reading: Reading) -> Case | None:
-    """Return the plainest case that the reading takes, of the same type, outputs, opset and variant; None where there is none.
+    """Return the plainest case that the reading takes, of the same type, outputs, opset and
+    variant; None where there is none.
 
-    It has the same attributes too, if possible. Attributes that make windows depend on the rank, so there it may have others.
+    It has the same attributes too, if possible. Attributes that make windows depend on the rank, so
+    there it may have others.
     """
     alike = [other for other in _valid(case.version) if (other.type, other.outputs) == (case.type, case.outputs)]
     taken = [other for other in alike if not refuses(reading, other)]

@@ -21,14 +21,17 @@ from cypool.conformance.oracle import JOIN
 from cypool.conformance.tensors import Tensor
 
 Cell: TypeAlias = tuple[str, str, str]
-"""A runtime, an operator-version and an element type: runtimes have a kernel for each, and what one does tells nothing of another."""
+"""A runtime, an operator-version and an element type: runtimes have a kernel for each, and what one
+does tells nothing of another.
+"""
 
 
 def drop_contradicted(results: Sequence[Result], cases: Iterable[Case] = ()) -> list[Result]:
     """Return the results without the explanations that others of the run contradict.
 
-    A case contradicts a fault where its answer is right and the fault would give another. Of ``cases``, those of the run, it is known
-    which a reading would refuse; without them, refusals are left as they are.
+    A case contradicts a fault where its answer is right and the fault would give another. Of
+    ``cases``, those of the run, it is known which a reading would refuse; without them, refusals
+    are left as they are.
     """
     by_id = {case.id: case for case in cases}
     found: dict[Cell, set[str]] = {}
@@ -50,7 +53,9 @@ def _faults(version: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def contradicted(result: Result, case: Case | None = None) -> set[str]:
-    """Return the faults that a result speaks against: its answer is right, and theirs would be another."""
+    """Return the faults that a result speaks against: its answer is right, and theirs would be
+    another.
+    """
     if result.verdict != PASS or result.fault is not None:
         return set()
     told = {ruling: names for ruling, names in result.readings.items() if AS_RULED in names}
@@ -65,12 +70,16 @@ Against: TypeAlias = Callable[[Result, Collection[str]], Collection[str]]
 
 
 def by_readings(result: Result, named: Collection[str]) -> Collection[str]:
-    """Say so by the readings that were kept with the result: those of the rulings that its case turns on."""
+    """Say so by the readings that were kept with the result: those of the rulings that its case
+    turns on.
+    """
     return contradicted(result)
 
 
 def by_answers(cases: Iterable[Case], criterion: Criterion) -> Against:
-    """Return a function that says so of any case of a run: it computes what the faults named would have given, alone and together."""
+    """Return a function that says so of any case of a run: it computes what the faults named would
+    have given, alone and together.
+    """
     by_id = {base(case.id): case for case in cases if case.fault is None}
 
     @functools.cache

@@ -17,7 +17,9 @@ from cypool.spec.model import Version
 
 
 def answers(case: Case) -> Iterator[tuple[tuple[str, ...], tuple[Tensor, ...]]]:
-    """Yield the answers that faults give, alone and then several at once, with the names of the faults."""
+    """Yield the answers that faults give, alone and then several at once, with the names of the
+    faults.
+    """
     attributes = {name: typed.value for name, typed in case.attributes}
     inputs = case.arrays
     own = {reading.name for ruling in case.version.rulings if ruling.id in case.rulings for reading in ruling.readings}
@@ -27,7 +29,9 @@ def answers(case: Case) -> Iterator[tuple[tuple[str, ...], tuple[Tensor, ...]]]:
 
 
 def explaining(case: Case, fits: Callable[[tuple[Tensor, ...]], bool]) -> list[tuple[str, ...]]:
-    """Return the faults whose answer fits, all of the fewest at once that explain it: each alone, or else each pair, and so on."""
+    """Return the faults whose answer fits, all of the fewest at once that explain it: each alone,
+    or else each pair, and so on.
+    """
     found: list[tuple[str, ...]] = []
     for names, answer in answers(case):
         if found and len(names) > len(found[0]):
@@ -38,7 +42,9 @@ def explaining(case: Case, fits: Callable[[tuple[Tensor, ...]], bool]) -> list[t
 
 
 def suspects(version: Version, also: Set[str] = frozenset()) -> Iterator[tuple[str, ...]]:
-    """Yield the faults of a version that can be computed, alone and then together; ``also`` may be among them."""
+    """Yield the faults of a version that can be computed, alone and then together; ``also`` may be
+    among them.
+    """
     faults = {reading.name for ruling in version.rulings for reading in ruling.readings if not reading.legitimate}
     single = [name for names in oracle.computable(version).values() for name in names]
     for names in (*((name,) for name in single), *(tuple(name.split(oracle.JOIN)) for name in oracle.combined(version))):

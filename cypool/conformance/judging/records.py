@@ -25,7 +25,9 @@ AND = ", "
 """What stands between the readings that a finding is called by, where they are several."""
 
 EITHER = " or "
-"""What stands between the explanations that a finding is called by, where each of several suffices."""
+"""What stands between the explanations that a finding is called by, where each of
+several suffices.
+"""
 
 
 class RecordError(ValueError):
@@ -36,8 +38,8 @@ class RecordError(ValueError):
 class Header:
     """The facts about a run: the runtimes by name, their versions, how many cases, which tolerance.
 
-    ``rulings`` holds, by operator, those that the cases can meet, with all their readings, so that a
-    report needs the file alone; ``computed`` names the readings whose answers are known, so that
+    ``rulings`` holds, by operator, those that the cases can meet, with all their readings, so that
+    a report needs the file alone; ``computed`` names the readings whose answers are known, so that
     outputs show who follows them.
     """
 
@@ -56,7 +58,9 @@ class Header:
         return {reading_name(ruling.id, reading.name): reading.text for ruling in rulings for reading in ruling.readings}
 
     def explain(self, name: str) -> str:
-        """Return in words the recorded reading, or readings, that a finding is named by; else ""."""
+        """Return in words the recorded reading, or readings, that a finding is named
+        by; else "".
+        """
         parts = dict.fromkeys(part for names in name.split(EITHER) for part in names.split(AND))
         return " ".join(self.readings[part] for part in parts if part in self.readings)
 
@@ -80,7 +84,8 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one case on one runtime: inputs, expected and actual outputs in excerpts, the verdict.
+    """The result of one case on one runtime: inputs, expected and actual outputs in excerpts, the
+    verdict.
 
     ``expected`` is there where any output came. ``attributes`` are texts, such as ``FLOAT 2.0``.
     """
@@ -193,7 +198,9 @@ def rulings(cases: Iterable[Case]) -> dict[str, tuple[Ruling, ...]]:
 
 
 def computed(cases: Iterable[Case]) -> tuple[str, ...]:
-    """Return the readings whose answers are known for cases of these versions, in alphabetical order."""
+    """Return the readings whose answers are known for cases of these versions, in alphabetical
+    order.
+    """
     versions = dict.fromkeys(case.version for case in cases)
     return tuple(sorted({name for version in versions for names in oracle.computable(version).values() for name in names}))
 
@@ -217,7 +224,9 @@ def lines(header: Header, results: Sequence[Result]) -> Iterator[str]:
 
 
 def read(lines: Iterable[str]) -> tuple[Header, list[Result]]:
-    """Return a whole run back from its lines; RecordError where they are cut short or are something else."""
+    """Return a whole run back from its lines; RecordError where they are cut short or are something
+    else.
+    """
     try:
         first, *middle, last = [json.loads(text) for text in lines]
         kinds = first["record"], {record["record"] for record in middle} or {"result"}, last["record"]

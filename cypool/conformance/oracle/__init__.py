@@ -1,4 +1,5 @@
-"""Compute the exact answer, slowly, from the definition: one function an operator, found by its name.
+"""Compute the exact answer, slowly, from the definition: one function an operator, found by its
+name.
 
 It judges the rest of cypool, so it shares nothing with what it judges. Shapes and values are
 derived here a second time, and an error in one shows against the other.
@@ -21,7 +22,9 @@ JOIN = "+"
 """What stands between the names of readings that are followed at once."""
 
 FLOAT32 = "float32"
-"""The reading by which doubles are converted to float first, the same for every operator; it comes first in what it is joined with."""
+"""The reading by which doubles are converted to float first, the same for every operator; it comes
+first in what it is joined with.
+"""
 
 
 Operand = Array | None
@@ -34,9 +37,9 @@ def evaluate(
     """Compute all outputs of one operator version, optional ones too, exact and rounded once.
 
     ``inputs`` are in the operator's order, None for an optional one that is absent; attributes that
-    are left out take the version's defaults. ``reading`` names another reading of one of the silences
-    (see ``computable``), or several (see ``combined``); None is how cypool reads them. Calls that the
-    version does not allow have no answer here: checking is not the oracle's work.
+    are left out take the version's defaults. ``reading`` names another reading of one of the
+    silences (see ``computable``), or several (see ``combined``); None is how cypool reads them.
+    Calls that the version does not allow have no answer here: checking is not the oracle's work.
     """
     module = _module(version.op)
     if reading is not None and reading not in _known(module):
@@ -51,14 +54,18 @@ def evaluate(
 
 
 def computable(version: Version) -> dict[str, tuple[str, ...]]:
-    """Return the version's rulings that have readings which ``evaluate`` can follow, with the names of these."""
+    """Return the version's rulings that have readings which ``evaluate`` can follow, with the names
+    of these.
+    """
     known = _known(_module(version.op))
     found = {ruling.id: tuple(reading.name for reading in ruling.readings if reading.name in known) for ruling in version.rulings}
     return {ruling: readings for ruling, readings in found.items() if readings}
 
 
 def combined(version: Version) -> tuple[str, ...]:
-    """Several readings of the version's rulings that ``evaluate`` can follow at once, their names joined by ``+``, the fewest first."""
+    """Several readings of the version's rulings that ``evaluate`` can follow at once, their names
+    joined by ``+``, the fewest first.
+    """
     single = {name for names in computable(version).values() for name in names}
     found = [name for name in _known(_module(version.op)) if JOIN in name and single.issuperset(name.split(JOIN))]
     return tuple(sorted(found, key=lambda name: name.count(JOIN)))  # stable: of equals, in the order of the module
@@ -75,7 +82,10 @@ def _in_float32(
 
 
 def _as_float32(array: Array) -> Array:
-    """Convert to float; values beyond its range, infinities too, become its largest number. Integers stay."""
+    """Convert to float; values beyond its range, infinities too, become its largest number.
+
+    Integers stay.
+    """
     if array.dtype not in (np.float32, np.float64):
         return array
     largest = np.finfo(np.float32).max

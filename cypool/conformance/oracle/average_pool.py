@@ -31,9 +31,11 @@ def average_pool(
     count_include_pad: int = 0,
     reading: str | None = None,
 ) -> tuple[Array]:
-    """Return the mean of each window: over its elements, or with ``count_include_pad`` over all of its positions inside the padded input.
+    """Return the mean of each window: over its elements, or with ``count_include_pad`` over all of
+    its positions inside the padded input.
 
-    >>> average_pool(np.array([[[1, 5, 2, 4]]], np.float32), kernel_shape=(2,), strides=(2,))[0].tolist()
+    >>> x = np.array([[[1, 5, 2, 4]]], np.float32)
+    >>> average_pool(x, kernel_shape=(2,), strides=(2,))[0].tolist()
     [[[3.0, 3.0]]]
     """
     readings = frozenset(reading.split("+")) if reading else frozenset()
@@ -77,7 +79,9 @@ def _unreached(
     count_include_pad: int,
     readings: Set[str],
 ) -> Array:
-    """As many places as there are without dilations, and zeros in those that the window with them does not reach."""
+    """As many places as there are without dilations, and zeros in those that the window with them
+    does not reach.
+    """
     reached = "+".join([*sorted(readings - {"unreached-zero"}), "undilated-pads"])
     (some,) = average_pool(
         x,
@@ -104,7 +108,9 @@ READINGS = (
     # ONNX's reference
     *("padding-counted+naive", "nan-dropped+naive", "unreached-zero+naive", "unreached-zero+nan-dropped"),
 )
-"""The other readings that can be computed, by name, and several at once, as runtimes have them, their names joined by ``+``."""
+"""The other readings that can be computed, by name, and several at once, as runtimes have them,
+their names joined by ``+``.
+"""
 
 IN_FLOAT32 = ("", "naive", "overhang-counted", "overhang-counted+naive")
 """The readings (none: as ruled) that can also be computed of doubles converted to float."""

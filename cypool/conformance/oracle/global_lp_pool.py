@@ -21,7 +21,8 @@ Reduce = Callable[[Array, float, Format], float]
 
 
 def global_lp_pool(x: Array, *, p: float, reading: str | None = None) -> tuple[Array]:
-    """One value a channel: (sum over all spatial elements of abs(x)**p) ** (1/p); (N, C, D1, ...) to (N, C, 1, ...).
+    """One value a channel: (sum over all spatial elements of abs(x)**p) ** (1/p); (N, C, D1, ...)
+    to (N, C, 1, ...).
 
     >>> global_lp_pool(np.array([[[3.0, -4.0]]], np.float32), p=2)
     (array([[[5.]]], dtype=float32),)
@@ -52,7 +53,9 @@ def _mean(row: Array, p: float, form: Format) -> float:
 
 
 def _without_abs(row: Array, p: float, form: Format, share: int = 1) -> float:
-    """Powers of the values as they are: odd ones keep their sign, and what has no real root is NaN."""
+    """Powers of the values as they are: odd ones keep their sign, and what has no real
+    root is NaN.
+    """
     counts = _counts(row)
     if all(value >= 0 for value in counts) or p % 2 == 0:
         return exact(row, p, form, share)
@@ -72,7 +75,8 @@ def _mean_without_abs(row: Array, p: float, form: Format) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """Plain arithmetic: one sum after the other in the element type (float32 for the half types unless ``narrow``), nothing scaled.
+    """Plain arithmetic: one sum after the other in the element type (float32 for the half types
+    unless ``narrow``), nothing scaled.
 
     With ``narrow``, p and 1/p are of the element type as well; with ``rounded_root``, 1/p alone is.
     """
@@ -107,13 +111,17 @@ READINGS: dict[str, Reduce] = {
     **{f"no-abs+{name}": replace(plain, signed=True) for name, plain in PLAIN.items()},
     **{f"mean+no-abs+{name}": replace(plain, mean=True, signed=True) for name, plain in PLAIN.items()},
 }
-"""The other readings that can be computed, by name, and several at once, their names joined by ``+``."""
+"""The other readings that can be computed, by name, and several at once, their names joined by
+``+``.
+"""
 
 IN_FLOAT32 = ("", "naive")
 """The readings (none: as ruled) that can also be computed of doubles converted to float."""
 
 
 def _counts(row: Array) -> dict[float, int]:
-    """How often each value occurs, as Python floats (which hold every value of the four types); all NaN are one, -0.0 is 0.0."""
+    """How often each value occurs, as Python floats (which hold every value of the four types); all
+    NaN are one, -0.0 is 0.0.
+    """
     values, counts = np.unique(row.astype(np.float32) if row.itemsize == 2 else row, return_counts=True)
     return dict(zip(values.astype(np.float64).tolist(), counts.tolist(), strict=True))

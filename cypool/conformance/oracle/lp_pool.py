@@ -78,7 +78,9 @@ READINGS = (
     # OpenVINO
     "ceil-applies+rescaled",
 )
-"""The other readings that can be computed, by name, and several at once, as runtimes have them, their names joined by ``+``."""
+"""The other readings that can be computed, by name, and several at once, as runtimes have them,
+their names joined by ``+``.
+"""
 
 IN_FLOAT32 = ("", "naive", "rescaled")
 """The readings (none: as ruled) that can also be computed of doubles converted to float."""

@@ -30,9 +30,11 @@ def max_pool(
     storage_order: int = 0,
     reading: str | None = None,
 ) -> tuple[Array, Array]:
-    """Return the maximum of each window and the index of the element that it is, -1 where the window is empty.
+    """Return the maximum of each window and the index of the element that it is, -1 where the
+    window is empty.
 
-    >>> y, indices = max_pool(np.array([[[1, 5, 2, 4]]], np.float32), kernel_shape=(2,), strides=(2,))
+    >>> x = np.array([[[1, 5, 2, 4]]], np.float32)
+    >>> y, indices = max_pool(x, kernel_shape=(2,), strides=(2,))
     >>> y.tolist(), indices.tolist()
     ([[[5.0, 4.0]]], [[[1, 3]]])
     """
@@ -58,7 +60,9 @@ def max_pool(
 
 
 def _row_major(place: tuple[int, ...], sizes: tuple[int, ...]) -> int:
-    """Return the position in an array of these sizes, laid out with the last dimension running fastest."""
+    """Return the position in an array of these sizes, laid out with the last dimension running
+    fastest.
+    """
     position = 0
     for i, size in zip(place, sizes, strict=True):
         position = position * size + i
@@ -66,7 +70,9 @@ def _row_major(place: tuple[int, ...], sizes: tuple[int, ...]) -> int:
 
 
 def _index(place: tuple[int, ...], shape: tuple[int, ...], storage_order: int, readings: Set[str]) -> int:
-    """Return the number of an element of X: planes in row-major order, inside the plane as storage_order says."""
+    """Return the number of an element of X: planes in row-major order, inside the plane as
+    storage_order says.
+    """
     if storage_order and "whole-column-major" in readings:
         return _row_major(place[::-1], shape[::-1])
     inside, sizes = place[2:], shape[2:]
@@ -94,7 +100,9 @@ READINGS = (
     # ONNX's reference
     *("upper-pads+floor-lower", "upper-pads+floor-lower+negative", "upper-pads+floor-lower+only-first", "negative+only-first"),
 )
-"""The other readings that can be computed, by name, and several at once, as runtimes have them, their names joined by ``+``."""
+"""The other readings that can be computed, by name, and several at once, as runtimes have them,
+their names joined by ``+``.
+"""
 
 IN_FLOAT32 = ("", *(name for name in READINGS if "kept" in name or "never" in name or "lowest" in name or "transposed" in name))
 """The readings (none: as ruled) that can also be computed of doubles converted to float."""

@@ -1,6 +1,7 @@
 """MaxRoiPool by its definition, step by step.
 
-Apart from cypool's own geometry on purpose: everything is worked out a second time, one bin after the other, with Python's integers.
+Apart from cypool's own geometry on purpose: everything is worked out a second time, one bin after
+the other, with Python's integers.
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ Fold = Callable[[Array, float], Array]
 Interval = tuple[int, int]
 
 FARTHEST = 1 << 120
-"""Integers have no limit, but a product that overflows has to stand for some pixel: it, and all beyond this one, count as this one."""
+"""Integers have no limit, but a product that overflows has to stand for some pixel: it, and all
+beyond this one, count as this one.
+"""
 
 
 def max_roi_pool(x: Array, rois: Array, *, pooled_shape: tuple[int, int], spatial_scale: float, reading: str | None = None) -> tuple[Array]:
-    """Return the maximum over each bin of each region: (N, C, H, W) and (num_rois, 5) to (num_rois, C, pooled_shape[0], pooled_shape[1]).
+    """Return the maximum over each bin of each region: (N, C, H, W) and (num_rois, 5) to (num_rois,
+    C, pooled_shape[0], pooled_shape[1]).
 
     >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
-    >>> max_roi_pool(x, np.array([[0, 0, 0, 3, 3]], np.float32), pooled_shape=(2, 2), spatial_scale=1.0)
+    >>> rois = np.array([[0, 0, 0, 3, 3]], np.float32)
+    >>> max_roi_pool(x, rois, pooled_shape=(2, 2), spatial_scale=1.0)
     (array([[[[ 5.,  7.],
              [13., 15.]]]], dtype=float32),)
     """
@@ -97,7 +102,9 @@ def _maximum(window: Array, lowest: float) -> Array:
 
 
 def _keep(better: Callable[[Array, Array], Array], start: Callable[[Array, float], Array]) -> Fold:
-    """Return the fold that goes through a window element by element and keeps what is ``better`` than what it has."""
+    """Return the fold that goes through a window element by element and keeps what is ``better``
+    than what it has.
+    """
 
     def fold(window: Array, lowest: float) -> Array:
         best = start(window, lowest)

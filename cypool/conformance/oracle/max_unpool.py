@@ -20,11 +20,14 @@ def max_unpool(
     pads: tuple[int, ...] | None = None,
     reading: str | None = None,
 ) -> tuple[Array]:
-    """Return the values of x at their positions in the flattened output, the later ones over the earlier; all else is zero.
+    """Return the values of x at their positions in the flattened output, the later ones over the
+    earlier; all else is zero.
 
-    The output has the shape ``output_shape``, or without it the one that MaxPool with these attributes turns into that of x.
+    The output has the shape ``output_shape``, or without it the one that MaxPool with these
+    attributes turns into that of x.
 
-    >>> max_unpool(np.array([[[5, 6]]], np.float32), np.array([[[1, 2]]]), kernel_shape=(2,), strides=(2,))[0].tolist()
+    >>> x, indices = np.array([[[5, 6]]], np.float32), np.array([[[1, 2]]])
+    >>> max_unpool(x, indices, kernel_shape=(2,), strides=(2,))[0].tolist()
     [[[0.0, 5.0, 6.0, 0.0]]]
     """
     shape = _inferred(x.shape, kernel_shape, strides, pads)

@@ -1,4 +1,6 @@
-"""The largest of a window's elements and where it stands, by the ruling and by every other reading of the silences about it."""
+"""The largest of a window's elements and where it stands, by the ruling and by every other reading
+of the silences about it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class Bounds(NamedTuple):
 
 
 def bounds(dtype: np.dtype[Any]) -> Bounds:
-    """Return the bounds of an element type; integers have no infinity, so both are their lowest value."""
+    """Return the bounds of an element type; integers have no infinity, so both are their lowest
+    value.
+    """
     if dtype in FORMATS:
         return Bounds(-math.inf, FORMATS[dtype].lowest)
     least = int(np.iinfo(dtype).min)
@@ -29,10 +33,11 @@ def bounds(dtype: np.dtype[Any]) -> Bounds:
 
 
 def largest(values: Sequence[Number], bounds: Bounds, readings: Set[str] = frozenset()) -> tuple[Number, int | None]:
-    """Return the maximum of ``values`` and the position of the element that was selected, None where none was.
+    """Return the maximum of ``values`` and the position of the element that was selected, None
+    where none was.
 
-    The first NaN is the maximum, wherever it stands. Equal elements: the first is selected; -0.0 and +0.0 are equal, and the value is +0.0
-    where one of them is.
+    The first NaN is the maximum, wherever it stands. Equal elements: the first is selected; -0.0
+    and +0.0 are equal, and the value is +0.0 where one of them is.
 
     >>> largest([1.0, 3.0, 3.0], bounds(np.dtype(np.float32)))
     (3.0, 1)
@@ -52,7 +57,9 @@ def largest(values: Sequence[Number], bounds: Bounds, readings: Set[str] = froze
 
 
 def _after(values: Sequence[Number], last_nan: int) -> tuple[Number, int]:
-    """Return the maximum of what comes after the last NaN, which itself is the maximum where nothing does."""
+    """Return the maximum of what comes after the last NaN, which itself is the maximum where
+    nothing does.
+    """
     rest = values[last_nan + 1 :]
     if not rest:
         return math.nan, last_nan
@@ -84,7 +91,9 @@ def _of_nothing(start: Number, bounds: Bounds, readings: Set[str]) -> Number:
 
 
 def numbers(plane: np.ndarray[Any, Any]) -> list[Number]:
-    """Return the elements of an array in row-major order, as Python's numbers, which hold every value of the types."""
+    """Return the elements of an array in row-major order, as Python's numbers, which hold every
+    value of the types.
+    """
     wide = plane.astype(np.float64) if plane.dtype in FORMATS else plane
     found: list[Number] = wide.reshape(-1).tolist()
     return found

@@ -16,10 +16,11 @@ from cypool.conformance.oracle.rounding import Format, nearest_fraction
 
 
 def mean(elements: Sequence[float], divisor: int, form: Format) -> float:
-    """Return the sum of the elements over ``divisor``, which counts other zeros too, rounded to ``form``.
+    """Return the sum of the elements over ``divisor``, which counts other zeros too, rounded to
+    ``form``.
 
-    NaN where the divisor is 0, where there is a NaN, and where there are infinities of both signs. A sum of zero is +0.0, unless every
-    position counted is a -0.0.
+    NaN where the divisor is 0, where there is a NaN, and where there are infinities of both signs.
+    A sum of zero is +0.0, unless every position counted is a -0.0.
 
     >>> from cypool.conformance.oracle.rounding import FORMATS
     >>> mean([1e30, 1, -1e30], 3, FORMATS[np.dtype(np.float64)])
@@ -38,7 +39,9 @@ def mean(elements: Sequence[float], divisor: int, form: Format) -> float:
 
 
 def plain(elements: Sequence[float], divisor: int, t: type[Any]) -> float:
-    """Return the same by plain arithmetic in the type t: one element after the other is added, the sum divided."""
+    """Return the same by plain arithmetic in the type t: one element after the other is added, the
+    sum divided.
+    """
     with np.errstate(all="ignore"):
         total = t(0)
         for element in elements:
@@ -47,5 +50,7 @@ def plain(elements: Sequence[float], divisor: int, t: type[Any]) -> float:
 
 
 def precision(dtype: np.dtype[Any], narrow: bool) -> type[Any]:
-    """Return the type that plain arithmetic computes in: float for the 16-bit types, unless ``narrow``."""
+    """Return the type that plain arithmetic computes in: float for the 16-bit types, unless
+    ``narrow``.
+    """
     return dtype.type if narrow or dtype == np.float64 else np.float32

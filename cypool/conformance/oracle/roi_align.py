@@ -78,7 +78,8 @@ def roi_align(
     shift, which is ``output_half_pixel``.
 
     >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
-    >>> roi_align(x, np.array([[0.5, 0.5, 2.5, 2.5]], np.float32), np.array([0]), sampling_ratio=1)[0].tolist()
+    >>> rois = np.array([[0.5, 0.5, 2.5, 2.5]], np.float32)
+    >>> roi_align(x, rois, np.array([0]), sampling_ratio=1)[0].tolist()
     [[[[7.5]]]]
     """
     readings = frozenset(reading.split("+")) if reading else frozenset()

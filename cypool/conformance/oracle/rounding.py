@@ -22,14 +22,18 @@ MOST_BITS = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A binary format: its values are n * 2**k with n < 2**precision and k >= least, below 2**limit."""
+    """A binary format: its values are n * 2**k with n < 2**precision and k >= least, below
+    2**limit.
+    """
 
     precision: int
     least: int
     limit: int
 
     def unit(self, exponent: int) -> int:
-        """Return the power of two whose multiples the format holds in [2**(exponent - 1), 2**exponent)."""
+        """Return the power of two whose multiples the format holds in [2**(exponent - 1),
+        2**exponent).
+        """
         return max(exponent - self.precision, self.least)
 
     @property
@@ -38,7 +42,9 @@ class Format:
         return -math.ldexp(2**self.precision - 1, self.limit - self.precision)
 
     def above(self, value: float) -> Fraction:
-        """Half-way from a finite ``value`` >= 0 to the next one above it, the first beyond the largest counted as 2**limit."""
+        """Half-way from a finite ``value`` >= 0 to the next one above it, the first beyond the
+        largest counted as 2**limit.
+        """
         exponent = math.frexp(value)[1] if value else self.least
         return Fraction(value) + Fraction(2) ** (self.unit(exponent) - 1)
 
@@ -52,9 +58,11 @@ FORMATS: dict[np.dtype[Any], Format] = {
 
 
 def nearest(significand: int, exponent: int, form: Format) -> float:
-    """``significand * 2**exponent`` (>= 0) rounded to ``form``; a Python float holds the value of any of the formats.
+    """``significand * 2**exponent`` (>= 0) rounded to ``form``; a Python float holds the value of
+    any of the formats.
 
-    >>> nearest(2049, 0, FORMATS[np.dtype(np.float16)]), nearest(1, 16, FORMATS[np.dtype(np.float16)])
+    >>> half = FORMATS[np.dtype(np.float16)]
+    >>> nearest(2049, 0, half), nearest(1, 16, half)
     (2048.0, inf)
     """
     bits = significand.bit_length()
@@ -85,7 +93,8 @@ def nearest_fraction(value: Fraction, form: Format) -> float:
     numerator, denominator = abs(value.numerator), value.denominator
     shift = max(form.precision + 2 + denominator.bit_length() - numerator.bit_length(), 0)
     quotient, rest = divmod(numerator << shift, denominator)
-    # The quotient has more bits than the format, so of all that follows it only whether it is zero matters.
+    # The quotient has more bits than the format, so of all that follows it only whether it is zero
+    # matters.
     magnitude = nearest(2 * quotient + (rest != 0), -shift - 1, form)
     return -magnitude if value < 0 else magnitude
 
@@ -93,9 +102,9 @@ def nearest_fraction(value: Fraction, form: Format) -> float:
 def rounded(enclose: Callable[[], arb], equals: Callable[[Fraction], bool], form: Format) -> float:
     """Return the real number >= 0 that ``enclose`` computes as a ball, rounded to ``form``.
 
-    The working precision doubles until both ends of the ball round alike. That never happens for a number half-way between two
-    neighbours, so ``equals`` is asked, once for each such middle, whether the number is that one exactly.
-    ArithmeticError where 2**18 bits decide nothing.
+    The working precision doubles until both ends of the ball round alike. That never happens for a
+    number half-way between two neighbours, so ``equals`` is asked, once for each such middle,
+    whether the number is that one exactly. ArithmeticError where 2**18 bits decide nothing.
     """
     bits = form.precision + GUARD_BITS
     asked: Fraction | None = None

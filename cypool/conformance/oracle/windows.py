@@ -1,7 +1,8 @@
 """Windows along the axes of an image, enumerated one by one from ONNX's formulas.
 
-Apart from the operators because four of them look through the same windows. It is a second derivation on purpose: what it says is held
-against the windows that cypool computes, and shares nothing with them.
+Apart from the operators because four of them look through the same windows. It is a second
+derivation on purpose: what it says is held against the windows that cypool computes, and shares
+nothing with them.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ READINGS = (
 class Window(NamedTuple):
     """One window along one axis.
 
-    ``elements`` are the positions of the input that it holds, ascending. ``inside`` counts its positions inside the padded input, elements
-    among them; the ``taps`` that are left lie beyond it, which ceil_mode makes possible.
+    ``elements`` are the positions of the input that it holds, ascending. ``inside`` counts its
+    positions inside the padded input, elements among them; the ``taps`` that are left lie beyond
+    it, which ceil_mode makes possible.
     """
 
     elements: range
@@ -120,7 +122,9 @@ def _count(n: int, e: int, s: int, begin: int, end: int, rounds_up: bool, readin
 
 
 def _same_pads(total: int, auto_pad: str, readings: Set[str]) -> tuple[int, int]:
-    """Split the padding that SAME needs: an odd one goes to the end, with SAME_LOWER to the beginning."""
+    """Split the padding that SAME needs: an odd one goes to the end, with SAME_LOWER to the
+    beginning.
+    """
     lower = auto_pad == "SAME_LOWER" and "upper-pads" not in readings
     if total < 0 and "negative-toward-zero" in readings:
         begin = -(-(total + lower) // 2)
@@ -132,7 +136,9 @@ def _same_pads(total: int, auto_pad: str, readings: Set[str]) -> tuple[int, int]
 
 
 def _window(start: int, k: int, d: int, begin: int, n: int, padded: int) -> Window:
-    """Return the window whose first position is ``start``, of an input of n elements that begins at 0 and, padded, ends at ``padded``."""
+    """Return the window whose first position is ``start``, of an input of n elements that begins at
+    0 and, padded, ends at ``padded``.
+    """
 
     def taps_before(position: int) -> int:
         return min(max(-((start - position) // d), 0), k)

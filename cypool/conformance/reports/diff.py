@@ -25,7 +25,10 @@ class NotComparable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The cases that changed, by what that means for the runtime. ``different``: another verdict or reading, no better and no worse."""
+    """The cases that changed, by what that means for the runtime.
+
+    ``different``: another verdict or reading, no better and no worse.
+    """
 
     broke: tuple[Pair, ...]
     fixed: tuple[Pair, ...]
@@ -42,7 +45,9 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The changes for one runtime: its old and new summary, the cases, the readings before and after."""
+    """The changes for one runtime: its old and new summary, the cases, the readings before and
+    after.
+    """
 
     old: Summary
     new: Summary
@@ -51,7 +56,9 @@ class Difference:
 
 
 def differences(old: Run, new: Run) -> list[Difference]:
-    """Return the differences, runtime by runtime: those that both runs name, or, where they share no name, the one of each."""
+    """Return the differences, runtime by runtime: those that both runs name, or, where they share
+    no name, the one of each.
+    """
     names = [(name, name) for name in old[0].runtimes if name in new[0].runtimes]
     if not names and len(old[0].runtimes) == len(new[0].runtimes) == 1:
         names = list(zip(old[0].runtimes, new[0].runtimes, strict=True))
@@ -61,7 +68,8 @@ def differences(old: Run, new: Run) -> list[Difference]:
 
 
 def groups(pairs: Sequence[Pair]) -> list[tuple[str, Finding]]:
-    """Changed cases, grouped as findings are, with their verdicts before and after: ``pass → error``.
+    """Changed cases, grouped as findings are, with their verdicts before and after:
+    ``pass → error``.
 
     A finding is the new one; the old one where the new result is right.
     """

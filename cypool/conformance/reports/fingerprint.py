@@ -28,9 +28,11 @@ OTHERWISE = {
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The reading that a runtime follows most for one ruling, in ``count`` of the ``of`` cases that tell.
+    """The reading that a runtime follows most for one ruling, in ``count`` of the ``of`` cases that
+    tell.
 
-    ``name`` is a recorded reading's name, or one of ``OTHERWISE``; ``text`` says it in a sentence or two.
+    ``name`` is a recorded reading's name, or one of ``OTHERWISE``; ``text`` says it in a sentence
+    or two.
     """
 
     op: str
@@ -67,7 +69,9 @@ def fingerprint(header: Header, results: Iterable[Result]) -> list[Followed]:
 
 
 def fingerprints(header: Header, results: Sequence[Result]) -> list[tuple[str, Ruling, dict[str, Followed]]]:
-    """Return the fingerprints of all runtimes side by side: operator, ruling, reading of each runtime."""
+    """Return the fingerprints of all runtimes side by side: operator, ruling, reading of each
+    runtime.
+    """
     rows = {(op, ruling.id): (op, ruling, dict[str, Followed]()) for op, of_op in header.rulings.items() for ruling in of_op}
     for name in header.runtimes:
         for followed in fingerprint(header, summary.of_runtime(name, results)):
@@ -98,9 +102,9 @@ def _where_most_is_computed(results: Iterable[Result]) -> set[Place]:
 def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: bool) -> tuple[str, ...]:
     """Return the readings of the ruling that the result agrees with; none if it tells nothing.
 
-    Where the answers of other readings are known, outputs alone tell. Otherwise a pass tells, and so
-    does a wrong result of a case that turns on this ruling alone. A refusal tells only in cells in
-    which the runtime computes most cases.
+    Where the answers of other readings are known, outputs alone tell. Otherwise a pass tells, and
+    so does a wrong result of a case that turns on this ruling alone. A refusal tells only in cells
+    in which the runtime computes most cases.
     """
     if ruling.id in result.readings:
         return result.readings[ruling.id] if _is_sure(result, ruling.id) else ()
@@ -116,7 +120,9 @@ def _evidence(result: Result, ruling: Ruling, computed: Iterable[str], at_home: 
 
 
 def _is_sure(result: Result, ruling: str) -> bool:
-    """Tell whether every explanation of the result, where there are several, holds a reading of this ruling."""
+    """Tell whether every explanation of the result, where there are several, holds a reading of
+    this ruling.
+    """
     own = set(result.readings[ruling])
     return all(own.intersection(names.split(JOIN)) for names in result.reading.split(OR)) if OR in result.reading else True
 

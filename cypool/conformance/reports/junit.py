@@ -1,7 +1,7 @@
 """A run as JUnit XML, the form that CI systems read.
 
-JUnit's words are few: passed, skipped, failure, error. Unsupported is skipped, which is no pass; what came
-out wrong is a failure; a refusal, a crash or a time-out is an error.
+JUnit's words are few: passed, skipped, failure, error. Unsupported is skipped, which is no pass;
+what came out wrong is a failure; a refusal, a crash or a time-out is an error.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def junit(header: Header, results: Sequence[Result], lists: Mapping[str, Expecta
     """Return the run as JUnit XML: a suite an operator-version and runtime, a test case a case.
 
     The largest ULP distance is among a suite's properties. ``lists`` holds lists of expectations by
-    runtime. A runtime that has one is held to it: results as listed are skipped; results that conform
-    in spite of the list, or deviate without being listed, fail.
+    runtime. A runtime that has one is held to it: results as listed are skipped; results that
+    conform in spite of the list, or deviate without being listed, fail.
     """
     document: Any = JUnitXml("cypool")  # its methods are only half typed
     order = {name: position for position, name in enumerate(header.runtimes)}

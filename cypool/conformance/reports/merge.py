@@ -17,8 +17,8 @@ Run = tuple[Header, list[Result]]
 def merge(runs: Sequence[Run]) -> Run:
     """One run that holds the results of all, in their order.
 
-    A runtime keeps its name unless several runs have that name: then its version, and a number where that too is the same, goes with it.
-    ValueError where there is no run.
+    A runtime keeps its name unless several runs have that name: then its version, and a number
+    where that too is the same, goes with it. ValueError where there is no run.
     """
     if not runs:
         raise ValueError("no run to merge")
@@ -46,7 +46,9 @@ def merge(runs: Sequence[Run]) -> Run:
 
 
 def asked_as(header: Header, runtime: str) -> str:
-    """Return the name that ``cypool check`` knows a runtime by: without the version and number that a merge gave it."""
+    """Return the name that ``cypool check`` knows a runtime by: without the version and number that
+    a merge gave it.
+    """
     plain = re.sub(r" \(\d+\)$", "", runtime)
     return plain.removesuffix(f" {header.runtimes[runtime].version}")
 

@@ -1,7 +1,8 @@
 """A run as one HTML page that needs nothing else: no network, no file beside it.
 
-Template, style and script lie beside this module, which makes the data for them. The first part that a reader sees (summaries,
-matrix, readings, findings) is HTML as it stands; the cases are data in the page, which its script filters and shows.
+Template, style and script lie beside this module, which makes the data for them. The first part
+that a reader sees (summaries, matrix, readings, findings) is HTML as it stands; the cases are data
+in the page, which its script filters and shows.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ Bundles: TypeAlias = Mapping[tuple[str, str], str]
 
 
 def page(header: Header, results: Sequence[Result], held: Mapping[str, Held] | None = None, bundles: Bundles | None = None) -> str:
-    """Return the page: a summary a runtime, what is not as its list says, the matrix, the readings, the findings, and every case."""
+    """Return the page: a summary a runtime, what is not as its list says, the matrix, the readings,
+    the findings, and every case.
+    """
     environment = Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -91,17 +94,22 @@ def _command(header: Header, runtime: str) -> str:
 
 
 def shares(counts: Counter[str]) -> list[tuple[str, int, str, float]]:
-    """What a cell is made of: verdict, count, short word, and percentage, verdicts in their usual order."""
+    """What a cell is made of: verdict, count, short word, and percentage, verdicts in their usual
+    order.
+    """
     return [(v, counts[v], summary.SHORT[v], 100 * counts[v] / counts.total()) for v in compare.VERDICTS if counts[v]]
 
 
 def embedded(value: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it ends the element or starts a comment."""
+    """JSON that can stand inside a script element: nothing in it ends the element or starts a
+    comment.
+    """
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
 def data(header: Header, by_runtime: dict[str, list[Result]]) -> dict[str, Any]:
-    """Return the data for the script: each case once, with the results of all runtimes in their order.
+    """Return the data for the script: each case once, with the results of all runtimes in their
+    order.
 
     Values that many cases share are stored once, and referred to by number.
     """

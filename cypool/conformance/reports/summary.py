@@ -62,7 +62,9 @@ TYPE_ORDER = ("float16", "float", "double", "bfloat16")
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Counts by verdict: ``rows`` are (operator-version, type), ``columns`` the runtimes as named in the run."""
+    """Counts by verdict: ``rows`` are (operator-version, type), ``columns`` the runtimes as named
+    in the run.
+    """
 
     rows: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -111,8 +113,9 @@ def legend(results: Iterable[Result]) -> list[tuple[str, str]]:
 class Finding:
     """Cases of one runtime that went wrong in one way.
 
-    ``name`` is the way's, where it has one: the ruling and the recorded reading or fault followed, what was let through, or the rulings at
-    stake; what went by the same message shows that in its examples.
+    ``name`` is the way's, where it has one: the ruling and the recorded reading or fault followed,
+    what was let through, or the rulings at stake; what went by the same message shows that in its
+    examples.
     """
 
     verdict: str
@@ -131,7 +134,9 @@ class Finding:
 
     @property
     def telling(self) -> Result:
-        """The case that shows most: a few ordinary numbers, in a plain model, at the newest opset."""
+        """The case that shows most: a few ordinary numbers, in a plain model, at the
+        newest opset.
+        """
         return min(self.results, key=_dullness)
 
     @property
@@ -159,7 +164,8 @@ def _is_odd(value: str, type: str) -> bool:
 def _is_extreme(text: str) -> bool:
     """Tell whether an attribute, such as ``INT 1099511627776``, holds a number that nobody uses.
 
-    >>> [_is_extreme(text) for text in ("INT 1099511627776", "FLOAT 1.4e-45", "INTS [7, 7]", "FLOAT 0.5")]
+    >>> texts = ("INT 1099511627776", "FLOAT 1.4e-45", "INTS [7, 7]", "FLOAT 0.5")
+    >>> [_is_extreme(text) for text in texts]
     [True, True, False, False]
     """
     numbers = [abs(float(number)) for number in re.findall(r"(?<![\w.])-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)(?![\w.])", text)]
@@ -181,13 +187,17 @@ BY_MESSAGE = frozenset({compare.LOAD_ERROR, compare.ERROR, compare.CRASHED, comp
 
 
 def gist(result: Result) -> str:
-    """Return a message without what differs from case to case: quoted names, numbers, further lines."""
+    """Return a message without what differs from case to case: quoted names, numbers, further
+    lines.
+    """
     first = result.message.partition("\n")[0] if result.verdict in BY_MESSAGE else ""
     return re.sub(r"\d[\d.e+-]*", "#", re.sub(r"'[^']*'|\"[^\"]*\"|\([^)]*\)", "…", first))
 
 
 def findings(results: Iterable[Result]) -> list[Finding]:
-    """Group what one runtime did other than pass, verdicts in their usual order, larger groups first."""
+    """Group what one runtime did other than pass, verdicts in their usual order, larger groups
+    first.
+    """
     groups: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         if result.verdict != compare.PASS:
@@ -197,7 +207,8 @@ def findings(results: Iterable[Result]) -> list[Finding]:
 
 
 def printable(text: str) -> str:
-    r"""Return the text without what would colour a terminal, or make it do worse, and XML forbids; lines and tabs stay.
+    r"""Return the text without what would colour a terminal, or make it do worse, and XML forbids;
+    lines and tabs stay.
 
     >>> printable("\x1b[31mred\x1b[0m")
     '�[31mred�[0m'
@@ -206,7 +217,9 @@ def printable(text: str) -> str:
 
 
 def shortened(message: str, head: int = 80, tail: int = 120) -> str:
-    """Return the message in one printable line, without its middle if it is long: what matters stands at the ends."""
+    """Return the message in one printable line, without its middle if it is long: what matters
+    stands at the ends.
+    """
     line = printable(" ".join(message.split()))
     return line if len(line) <= head + tail else f"{line[:head]} … {line[-tail:]}"
 
@@ -220,7 +233,9 @@ FLOAT_IN_DOUBLES = 1 << 29
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One runtime in one line: how many of its cases conform, in how many cells it computed anything, and how far off it was at most."""
+    """One runtime in one line: how many of its cases conform, in how many cells it computed
+    anything, and how far off it was at most.
+    """
 
     title: str
     verdict: str

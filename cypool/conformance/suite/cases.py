@@ -25,7 +25,9 @@ RUNTIME: pytest.StashKey[Isolated] = pytest.StashKey()
 
 
 class Deviation(Exception):
-    """A case to which the runtime does not conform, or does in spite of its list; it carries the result."""
+    """A case to which the runtime does not conform, or does in spite of its list; it carries the
+    result.
+    """
 
     def __init__(self, result: Result, note: str) -> None:
         """Say the verdict and the message, and the note before them, if there is one."""
@@ -34,7 +36,8 @@ class Deviation(Exception):
 
 
 class CaseItem(pytest.Item):
-    """A case to be run: it passes where the runtime conforms, and fails where it does not; unsupported is a failure like any other.
+    """A case to be run: it passes where the runtime conforms, and fails where it does not;
+    unsupported is a failure like any other.
 
     What a list of expectations says of it is an expected failure, a strict one.
     """
@@ -60,7 +63,9 @@ class CaseItem(pytest.Item):
             raise Deviation(result, f"listed as {entry.title}, but " if entry else "")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *arguments: Any, **more: Any) -> Any:
-        """What a reader needs of a deviation, or of a runtime that can't be started again; of anything else, pytest's own traceback."""
+        """What a reader needs of a deviation, or of a runtime that can't be started again; of
+        anything else, pytest's own traceback.
+        """
         if isinstance(excinfo.value, Unavailable):
             return str(excinfo.value)
         if not isinstance(excinfo.value, Deviation):
@@ -81,7 +86,9 @@ class Cases(pytest.File):
     """All cases, at the first and the last opset of their version."""
 
     def collect(self) -> Iterator[CaseItem]:
-        """Start the runtime, then give the items; a runtime that is not there is an error of the collection, not of every case."""
+        """Start the runtime, then give the items; a runtime that is not there is an error of the
+        collection, not of every case.
+        """
         entries = [] if self.config.option.collectonly else self._entries(self._start())
         for case in instances.spread(generated.generate()):
             yield CaseItem.from_parent(self, name=case.id, case=case, entries=entries)
@@ -99,7 +106,9 @@ class Cases(pytest.File):
         return runtime
 
     def _entries(self, runtime: Isolated) -> list[Entry]:
-        """What the list of expectations says of this version of the runtime; nothing where there is none."""
+        """What the list of expectations says of this version of the runtime; nothing where there is
+        none.
+        """
         path = self.config.getoption("--cypool-expect")
         if path is None:
             return []

@@ -1,4 +1,7 @@
-"""Two ONNX Backends of the made-up GlobalMinPool: one is right, one passes over NaN. Neither refuses anything."""
+"""Two ONNX Backends of the made-up GlobalMinPool: one is right, one passes over NaN.
+
+Neither refuses anything.
+"""
 
 import numpy as np
 

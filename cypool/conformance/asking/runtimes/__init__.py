@@ -1,1 +1,3 @@
-"""One small adapter a runtime; each module here but ``base`` and ``table`` is one, with a function ``connect(target)``."""
+"""One small adapter a runtime; each module here but ``base`` and ``table`` is one, with a function
+``connect(target)``.
+"""

@@ -15,20 +15,26 @@ from cypool.conformance.tensors import Tensor
 
 
 class Unsupported(Exception):
-    """The runtime itself says that it does not have what the model asks for. Never a guess by the adapter."""
+    """The runtime itself says that it does not have what the model asks for.
+
+    Never a guess by the adapter.
+    """
 
 
 Run: TypeAlias = Callable[[Sequence[Tensor], Sequence[str]], Sequence[Tensor]]
-"""A loaded model: given the inputs, in the model's order, and the names of the outputs wanted, it gives those outputs."""
+"""A loaded model: given the inputs, in the model's order, and the names of the outputs wanted, it
+gives those outputs.
+"""
 
 
 class Runtime(Protocol):
     """A runtime, as the worker sees it.
 
-    One that can leave a graph as it is, without optimising it, has a method ``load_unoptimized`` beside ``load``.
+    One that can leave a graph as it is, without optimising it, has a method ``load_unoptimized``
+    beside ``load``.
 
-    Both phases raise ``Unsupported`` for what the runtime says it lacks; any other exception is the runtime refusing, in the phase where it
-    came.
+    Both phases raise ``Unsupported`` for what the runtime says it lacks; any other exception is the
+    runtime refusing, in the phase where it came.
     """
 
     def describe(self) -> Description:
@@ -41,7 +47,9 @@ class Runtime(Protocol):
 
 
 def installed_version(module: str) -> str:
-    """Return the version of the package that a module belongs to: what it calls ``__version__``, else what it was installed as, else ""."""
+    """Return the version of the package that a module belongs to: what it calls ``__version__``,
+    else what it was installed as, else "".
+    """
     package = module.partition(".")[0]
     version = getattr(importlib.import_module(package), "__version__", None)
     if version is not None:

@@ -1,6 +1,8 @@
-"""Any runtime that comes as an ONNX Backend (``onnx.backend.base``): a module or a class with ``prepare``.
+"""Any runtime that comes as an ONNX Backend (``onnx.backend.base``): a module or a class with
+``prepare``.
 
-The general adapter, and the one cypool itself comes through, so that it gets no treatment that others do not.
+The general adapter, and the one cypool itself comes through, so that it gets no treatment that
+others do not.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from cypool.conformance.tensors import Tensor
 
 @contextmanager
 def _skips_are_unsupported() -> Iterator[None]:
-    """ONNX's backend suite lets a backend say "not mine" by a SkipTest: BackendIsNotSupposedToImplementIt is one."""
+    """ONNX's backend suite lets a backend say "not mine" by a SkipTest:
+    BackendIsNotSupposedToImplementIt is one.
+    """
     try:
         yield
     except unittest.SkipTest as error:
@@ -48,7 +52,10 @@ class OnnxBackend:
         return Description(self.target, installed_version(self.target.partition(":")[0]))
 
     def load(self, model: bytes) -> Run:
-        """Prepare the model; a backend that calls it incompatible says that it is unsupported. It gives all outputs, without names."""
+        """Prepare the model; a backend that calls it incompatible says that it is unsupported.
+
+        It gives all outputs, without names.
+        """
         proto = onnx.load_model_from_string(model)
         names = [output.name for output in proto.graph.output]
         with _skips_are_unsupported():

@@ -1,7 +1,7 @@
 """ONNX Runtime, on its CPU provider.
 
-It differs from the general backend adapter: tensors go in and out as OrtValues over raw bytes, the only way that bfloat16 survives, and its
-error codes tell "not implemented" from a refusal.
+It differs from the general backend adapter: tensors go in and out as OrtValues over raw bytes, the
+only way that bfloat16 survives, and its error codes tell "not implemented" from a refusal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ ONE_THREAD = 1  # a pool of threads for each of thousands of tiny sessions costs
 
 
 NOT_YET = "Current official support for domain ai.onnx is till opset"
-"""How it says, by an error code that it has for much else, that it does not know the model's opset."""
+"""How it says, by an error code that it has for much else, that it does not know the
+model's opset.
+"""
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """ONNX Runtime with cypool's execution provider in it.
 
-To a report, ONNX Runtime alone is another runtime. cypool is reached by the name of its plug-in, as any plug-in would be.
+To a report, ONNX Runtime alone is another runtime. cypool is reached by the name of its plug-in, as
+any plug-in would be.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from cypool.conformance.asking.runtimes.onnxruntime import OnnxRuntime
 
 OPTIMIZERS = "optimization.disable_specified_optimizers"
 FOLDING = "ConstantFolding"
-"""What ONNX Runtime computes itself before any provider is asked: nodes whose inputs are constants."""
+"""What ONNX Runtime computes itself before any provider is asked: nodes whose inputs
+are constants.
+"""
 
 
 class OnnxRuntimeWithCypool(OnnxRuntime):
-    """Sessions in which cypool runs its operators, constants among their inputs or not, and ONNX Runtime all others."""
+    """Sessions in which cypool runs its operators, constants among their inputs or not, and ONNX
+    Runtime all others.
+    """
 
     def __init__(self, plugin: str) -> None:
         """Sessions with the plug-in, a module."""

@@ -68,8 +68,8 @@ def _claims_are_unsupported() -> Iterator[None]:
 
 
 def _to_ov(tensor: Tensor) -> ov.Tensor:
-    """Return the tensor's bytes under its own type; numpy's view of bfloat16 is called float16, but has
-    the room.
+    """Return the tensor's bytes under its own type; numpy's view of bfloat16 is called float16, but
+    has the room.
     """
     made = ov.Tensor(TYPES[tensor.type], list(tensor.shape))
     made.data[...] = np.frombuffer(tensor.data, made.data.dtype).reshape(tensor.shape)

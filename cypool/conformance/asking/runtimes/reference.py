@@ -1,6 +1,7 @@
 """ONNX's own reference evaluator.
 
-It differs from the general backend adapter: it is a class of its own, and says "not implemented" by Python's error of that name.
+It differs from the general backend adapter: it is a class of its own, and says "not implemented" by
+Python's error of that name.
 """
 
 from __future__ import annotations
