@@ -15,6 +15,13 @@
   #endif
 #endif
 
+/* a + b; lanes beyond a row hold anything, so that the sum may leave the type, and wraps around. */
+CYPOOL_ALWAYS WIDE NAME(sum)(WIDE a, WIDE b) {
+    return sizeof(WIDE) == 4 ? (WIDE)((uint32_t)a + (uint32_t)b) : (WIDE)((uint64_t)a + (uint64_t)b);
+}
+
+CYPOOL_ALWAYS long long NAME(index)(long long base, WIDE place) { return (long long)((uint64_t)base + (uint64_t)(long long)place); }
+
 CYPOOL_ALWAYS WIDE NAME(ordinal)(BITS bits) {
 #ifdef CYPOOL_INFINITY
     const WIDE most = (WIDE)(((uint64_t)1 << (8 * sizeof(BITS) - 1)) - 1);
@@ -31,7 +38,7 @@ CYPOOL_ALWAYS BITS NAME(element)(WIDE ordinal) {
     ordinal = ordinal == NOTHING ? ~(WIDE)CYPOOL_INFINITY : ordinal;
     return (BITS)(ordinal < 0 ? ordinal ^ most : ordinal);
 #else
-    return (BITS)(ordinal == NOTHING ? CYPOOL_LOWEST : ordinal - SHIFT);
+    return (BITS)(ordinal == NOTHING ? CYPOOL_LOWEST : NAME(sum)(ordinal, -SHIFT));
 #endif
 }
 
@@ -105,9 +112,9 @@ CYPOOL_ALWAYS void NAME(onto_rows)(
 ) {
     for (ptrdiff_t i = 0; i < count; i += CYPOOL_PLACES_CHUNK) EACH {
         WIDE a = fresh ? rows[i + k] : all[i + k];
-        WIDE best = fresh ? rows[pitch + i + k] + base : places[i + k];
+        WIDE best = fresh ? NAME(sum)(rows[pitch + i + k], base) : places[i + k];
         for (ptrdiff_t t = fresh ? 1 : 0; t < taps; t++) {
-            WIDE b = rows[t * tap + i + k], place = rows[t * tap + pitch + i + k] + base + (WIDE)t * step;
+            WIDE b = rows[t * tap + i + k], place = NAME(sum)(rows[t * tap + pitch + i + k], base + (WIDE)t * step);
             best = b > a + (a == -1) ? place : best;
             a = a > b ? a : b;
         }
@@ -140,11 +147,11 @@ static void NAME(finish)(
     if (padded <= room) {
         for (ptrdiff_t i = 0; i < padded; i += CYPOOL_PLACES_CHUNK) {
             EACH elements[i + k] = NAME(element)(a[i + k]);
-            EACH indices[i + k] = (base + p[i + k]) | -(long long)(a[i + k] == NOTHING);
+            EACH indices[i + k] = NAME(index)(base, p[i + k]) | -(long long)(a[i + k] == NOTHING);
         }
     } else {
         for (ptrdiff_t i = 0; i < count; i++) elements[i] = NAME(element)(a[i]);
-        for (ptrdiff_t i = 0; i < count; i++) indices[i] = (base + p[i]) | -(long long)(a[i] == NOTHING);
+        for (ptrdiff_t i = 0; i < count; i++) indices[i] = NAME(index)(base, p[i]) | -(long long)(a[i] == NOTHING);
     }
 }
 
@@ -235,12 +242,12 @@ CYPOOL_ALWAYS void NAME(settle_row)(
         for (ptrdiff_t k = 0; k < HALF; k++) {
             WIDE a = most[i + k], best = places[i + k];
             for (ptrdiff_t t = 1; t < taps; t++) {
-                WIDE b = most[t * tap + i + k], place = places[t * tap + i + k] - (WIDE)t * gap;
+                WIDE b = most[t * tap + i + k], place = NAME(sum)(places[t * tap + i + k], -(WIDE)t * gap);
                 best = b > a + (a == -1) ? place : best;
                 a = a > b ? a : b;
             }
             y[i + k] = NAME(element)(a);
-            indices[i + k] = (base + best) | -(long long)(a == NOTHING);
+            indices[i + k] = NAME(index)(base, best) | -(long long)(a == NOTHING);
         }
 }
 
