@@ -5,6 +5,7 @@ It is pure, so that it can be done again on kept records.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -128,5 +129,11 @@ def unasked_of(entry: Entry, run: Collection[str], known: Known) -> list[str]:
     """Return the cases in the scope of an entry that a run left out, at the opsets and in the
     variants that the run has at all.
     """
-    marks = {id.removeprefix(base(id)) for id in run}
-    return [id for id in known() if id not in run and id.removeprefix(base(id)) in marks and entry.holds(id)]
+    marks = frozenset(id.removeprefix(base(id)) for id in run)
+    return [id for id in _marked(known, marks) if id not in run and entry.holds(id)]
+
+
+@functools.lru_cache(4)
+def _marked(known: Known, marks: frozenset[str]) -> tuple[str, ...]:
+    """Return the ids with one of these marks of opset and variant; each entry of a list asks."""
+    return tuple(id for id in known() if id.removeprefix(base(id)) in marks)
