@@ -82,5 +82,5 @@ def test_the_formats_are_those_of_onnx_at_every_opset_it_knows():
     first = {}
     for _, format, opset, *_ in onnx.helper.VERSION_TABLE:
         first[opset] = min(format, first.get(opset, format))
-    for opset in range(1, min(max(first), max(models.FORMATS)) + 1):
+    for opset in range(1, min(max(first), max(models.IR_VERSIONS)) + 1):
         assert models._ir_version(opset) == min(format for known, format in first.items() if known >= opset)

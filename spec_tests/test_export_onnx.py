@@ -10,12 +10,13 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from all_cases import by_cell, valid
+from all_cases import INFERRED_OTHERWISE, by_cell, valid
 from onnx import numpy_helper
 from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
 import cypool.backend
+from cypool.conformance.corpus import layout
 from cypool.conformance.corpus.export import export
 
 SAMPLE = valid()[::23]
@@ -88,8 +89,10 @@ def test_onnx_s_runner_fails_what_is_wrong(corpus):
 def test_models_at_both_opsets_are_valid(corpus):
     found = [*corpus.glob("valid/*/model.onnx"), *corpus.glob("valid/*/model_opset*.onnx")]
     assert len(found) > len(list(corpus.glob("valid/*")))
+    otherwise = {layout.directory_name(case.id) for case in SAMPLE if INFERRED_OTHERWISE & set(case.rulings)}
     for path in found:
-        onnx.checker.check_model(onnx.load(path), full_check=True)
+        onnx.checker.check_model(onnx.load(path), full_check=path.parent.name not in otherwise)
+    assert 0 < len(otherwise) < len(SAMPLE) / 4
 
 
 @pytest.mark.parametrize("name", ["GlobalLpPool-2", "MaxRoiPool-1"])

@@ -110,11 +110,10 @@ def useless(entry: Entry, entries: Sequence[Entry], results: Sequence[Result], k
         if helps or not _covers(entry, run, known):
             return ""
         return BEHIND if any(about([entry], result) for result in results) else NOTHING
-    held = {base(id) for id in run if entry.holds(id)}
-    if not held:
+    if not any(map(entry.holds, run)):
         return "" if any(map(entry.holds, known())) else NOTHING
-    elsewhere = [id for id in known() if base(id) in held and id not in run and entry.holds(id)]
     by_id_alone = [other for other in entries[: entries.index(entry)] if not (other.faults or other.rulings)]
+    elsewhere = (id for id in known() if id not in run and entry.holds(id))
     return BEHIND if all(any(other.holds(id) for other in by_id_alone) for id in elsewhere) else ""
 
 

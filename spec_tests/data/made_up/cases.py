@@ -15,7 +15,7 @@ COLUMNS = {}
 SHAPES = {"row": (1, 2, 5), "image": (2, 3, 4, 5)}
 
 
-def axes(version):
+def factors(version):
     """Shape and values."""
     return {"shape": tuple(SHAPES), "values": ("random", "nan")}
 
