@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import xarray
 import zarr
+from dask.local import get_sync
 from dask_work import leave_trace, traces
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,15 +69,15 @@ def test_windows_are_the_same_however_an_array_is_cut(data):
     order = data.draw(st.integers(0, 1))
     expected = cypool.max_pool(x, **windows, return_indices=True, storage_order=order)
     got = cypool.dask.max_pool(lazy, **windows, return_indices=True, storage_order=order)
-    for ours, computed, plain in zip(got, dask.compute(*got, scheduler="sync"), expected, strict=True):
+    for ours, computed, plain in zip(got, dask.compute(*got, scheduler=get_sync), expected, strict=True):
         assert (ours.dtype, ours.shape) == (plain.dtype, plain.shape) == (computed.dtype, computed.shape)
         assert np.array_equal(computed, plain)
     for counted in (0, 1):
         plain = cypool.average_pool(x, **windows, count_include_pad=counted)
         ours = cypool.dask.average_pool(lazy, **windows, count_include_pad=counted)
-        assert max(ulps(ours.compute(scheduler="sync"), plain), default=0) <= accuracy("AveragePool", "float").ulp
+        assert max(ulps(ours.compute(scheduler=get_sync), plain), default=0) <= accuracy("AveragePool", "float").ulp
     plain = cypool.lp_pool(x, p=3, **windows)
-    ours = cypool.dask.lp_pool(lazy, p=3, **windows).compute(scheduler="sync")
+    ours = cypool.dask.lp_pool(lazy, p=3, **windows).compute(scheduler=get_sync)
     assert max(ulps(ours, plain), default=0) <= accuracy("LpPool", "float").ulp
 
 
@@ -87,7 +88,7 @@ def test_windows_have_every_type(type, chunks):
     lazy = da.from_array(x, chunks=chunks)
     for name, op in (("max_pool", "MaxPool"), ("average_pool", "AveragePool"), ("lp_pool", "LpPool")):
         ours, plain = (getattr(module, name) for module in (cypool.dask, cypool))
-        got, expected = ours(lazy, (3, 2), pads=(1, 0, 1, 1)).compute(scheduler="sync"), plain(x, (3, 2), pads=(1, 0, 1, 1))
+        got, expected = ours(lazy, (3, 2), pads=(1, 0, 1, 1)).compute(scheduler=get_sync), plain(x, (3, 2), pads=(1, 0, 1, 1))
         assert got.dtype == expected.dtype
         if chunks[2] == -1 or name == "max_pool":
             assert bits(got).tolist() == bits(expected).tolist()
@@ -106,7 +107,7 @@ def test_empty_arrays_give_what_plain_calls_give(shape):
     )
     for got, expected in [*pairs, *zip(ours, plain, strict=True)]:
         assert got.shape == expected.shape
-        assert np.array_equal(got.compute(scheduler="sync"), expected)
+        assert np.array_equal(got.compute(scheduler=get_sync), expected)
 
 
 def test_a_chunk_is_pooled_once_for_both_outputs():
@@ -117,7 +118,7 @@ def test_a_chunk_is_pooled_once_for_both_outputs():
         return block
 
     lazy = da.zeros((2, 1, 4, 4), chunks=(1, 1, 4, 4)).map_blocks(seen, dtype=float, meta=np.empty((0,) * 4))
-    dask.compute(*cypool.dask.max_pool(lazy, (2, 2), return_indices=True), scheduler="sync")
+    dask.compute(*cypool.dask.max_pool(lazy, (2, 2), return_indices=True), scheduler=get_sync)
     assert len(calls) == 2
 
 
@@ -130,7 +131,7 @@ def test_global_operators_combine_the_chunks_of_a_plane(type, chunks):
     lazy = da.from_array(x, chunks=chunks)
     for name, op in (("max", "GlobalMaxPool"), ("average", "GlobalAveragePool"), ("lp", "GlobalLpPool")):
         ours, plain = (getattr(module, f"global_{name}_pool") for module in (cypool.dask, cypool))
-        got, expected = ours(lazy).compute(scheduler="sync"), plain(x)
+        got, expected = ours(lazy).compute(scheduler=get_sync), plain(x)
         assert got.dtype == expected.dtype
         if chunks[2] == -1 or name == "max":
             assert bits(got).tolist() == bits(expected).tolist()
@@ -150,7 +151,7 @@ def test_global_operators_combine_the_chunks_of_a_plane(type, chunks):
 )
 def test_a_mean_in_parts_is_exact_where_terms_cancel_overflow_or_are_subnormal(values, mean):
     x = np.array([[values]])
-    got = cypool.dask.global_average_pool(da.from_array(x, chunks=(1, 1, 1))).compute(scheduler="sync")[0, 0, 0]
+    got = cypool.dask.global_average_pool(da.from_array(x, chunks=(1, 1, 1))).compute(scheduler=get_sync)[0, 0, 0]
     assert (got, math.copysign(1, got)) == (mean, math.copysign(1, mean))
 
 
@@ -173,7 +174,7 @@ def test_nothing_is_computed_before_it_is_asked_for():
     ):
         assert (result.shape, result.dtype, type(result._meta)) == (shape, np.float32, np.ndarray)
         with pytest.raises(AssertionError, match="computed"):
-            result.compute(scheduler="sync")
+            result.compute(scheduler=get_sync)
 
 
 def test_a_wrong_call_is_refused_when_it_is_made():
@@ -192,24 +193,24 @@ def test_regions_go_to_the_chunk_of_their_image(chunks):
     lazy = da.from_array(x, chunks=chunks)
     rois = np.concatenate([images[:, None].astype(np.float32), corners], axis=1)
     for table in (rois, da.from_array(rois, chunks=(4, 5))):
-        got = cypool.dask.max_roi_pool(lazy, table, (2, 3)).compute(scheduler="sync")
+        got = cypool.dask.max_roi_pool(lazy, table, (2, 3)).compute(scheduler=get_sync)
         assert np.array_equal(got, cypool.max_roi_pool(x, rois, (2, 3)))
         table = corners if table is rois else table[:, 1:]
-        got = cypool.dask.roi_align(lazy, table, images, output_height=2, sampling_ratio=2).compute(scheduler="sync")
+        got = cypool.dask.roi_align(lazy, table, images, output_height=2, sampling_ratio=2).compute(scheduler=get_sync)
         assert np.array_equal(got, cypool.roi_align(x, corners, images, output_height=2, sampling_ratio=2))
     rois[2, 0] = 4
     with pytest.raises(cypool.SpecValueError, match=r"^MaxRoiPool-22: rois\[2, 0\] is 4.0, expected an integer from 0 to 3$"):
-        cypool.dask.max_roi_pool(lazy, rois, (2, 3)).compute(scheduler="sync")
+        cypool.dask.max_roi_pool(lazy, rois, (2, 3)).compute(scheduler=get_sync)
     rois[2] = 0, 1, 1, 1, np.inf
     with pytest.raises(cypool.SpecValueError, match=r"^MaxRoiPool-22: rois\[2, 4\] is inf, expected a finite number$"):
-        cypool.dask.max_roi_pool(lazy, da.from_array(rois, chunks=(2, 5)), (2, 3)).compute(scheduler="sync")
+        cypool.dask.max_roi_pool(lazy, da.from_array(rois, chunks=(2, 5)), (2, 3)).compute(scheduler=get_sync)
 
 
 def test_an_image_index_that_a_narrow_type_holds_only_in_full_still_finds_its_image():
     x = np.zeros((600, 1, 1, 1), DTYPES["bfloat16"])
     x[512] = 7
     rois = np.array([[512, 0, 0, 0, 0]], DTYPES["bfloat16"])  # 512 is a bfloat16, 512 - 255 is none
-    got = cypool.dask.max_roi_pool(da.from_array(x, chunks=(255, 1, 1, 1)), rois, (1, 1)).compute(scheduler="sync")
+    got = cypool.dask.max_roi_pool(da.from_array(x, chunks=(255, 1, 1, 1)), rois, (1, 1)).compute(scheduler=get_sync)
     assert got.item() == 7
 
 
@@ -223,7 +224,7 @@ def test_what_max_pool_took_is_put_back_however_it_is_cut(chunks, output_shape):
     expected = np.zeros_like(x)
     expected.ravel()[indices.ravel()] = y.ravel()
     assert (got.dtype, got.shape) == (np.float32, x.shape)
-    assert np.array_equal(got.compute(scheduler="sync"), expected)
+    assert np.array_equal(got.compute(scheduler=get_sync), expected)
 
 
 def test_an_index_that_leaves_the_planes_of_its_chunk_is_refused():
@@ -231,7 +232,7 @@ def test_an_index_that_leaves_the_planes_of_its_chunk_is_refused():
 
     def unpooled(indices, chunks):
         arrays = da.from_array(x, chunks=chunks), da.from_array(indices, chunks=chunks)
-        return cypool.dask.max_unpool(*arrays, (2,), strides=(2,)).compute(scheduler="sync")
+        return cypool.dask.max_unpool(*arrays, (2,), strides=(2,)).compute(scheduler=get_sync)
 
     assert unpooled(indices, (1, 2, 1)).tolist() == [[[0, 0], [6, 5]]]
     message = r"^MaxUnpool-22: I\[0, 0, 0\] is 3, a place in plane \(0, 1\), which is in another chunk; rechunk X and I so"
@@ -288,7 +289,7 @@ def client():
     """Two workers, each a process with 256 MB."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit="256MB", dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, memory_limit="256MB", dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -348,4 +349,4 @@ def test_a_graph_can_be_sent():
     x = da.zeros((2, 1, 8, 8), chunks=(1, 1, 4, 8))
     rois = np.zeros((1, 5))
     for lazy in (cypool.dask.max_pool(x, (2, 2)), cypool.dask.global_lp_pool(x), cypool.dask.max_roi_pool(x, rois, (1, 1))):
-        assert np.array_equal(pickle.loads(pickle.dumps(lazy)).compute(scheduler="sync"), np.zeros(lazy.shape))
+        assert np.array_equal(pickle.loads(pickle.dumps(lazy)).compute(scheduler=get_sync), np.zeros(lazy.shape))
