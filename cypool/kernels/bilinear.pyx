@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, fabs, fma, ldexp
 from libc.string cimport memcpy
 
 from .floats cimport element, signed_value, store_signed
-from .transposes cimport transpose
+from .transposes cimport turn
 from .vectors cimport WIDTH, load, put, splat, vector
 
 include "samples.pxi"
@@ -212,18 +212,6 @@ cdef void bin_of_lanes(const element* x, surface at, const problem* p, bin_taps 
                     means[l] = one_bin(x + l, at, p, row, column)
     for l in range(LANES):
         store_signed(y + l, means[l])
-
-
-cdef inline void turn(
-    const element* x, Py_ssize_t stride_x, Py_ssize_t rows, Py_ssize_t columns, element* y, Py_ssize_t stride_y
-) noexcept nogil:
-    """Transpose elements, whatever they are."""
-    if element is double:
-        transpose(<const long long*>x, stride_x, rows, columns, <long long*>y, stride_y)
-    elif element is float:
-        transpose(<const int*>x, stride_x, rows, columns, <int*>y, stride_y)
-    else:
-        transpose(<const short*>x, stride_x, rows, columns, <short*>y, stride_y)
 
 
 cdef void copy_rows(

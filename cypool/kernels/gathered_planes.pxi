@@ -82,12 +82,8 @@ cdef void copy_band(
         if channels == 1:
             for i in range(run):
                 buffer[done + i] = x[offset + i * distance]
-        elif element is double:
-            transpose(<const long long*>x + offset, distance, run, channels, <long long*>buffer + done, size)
-        elif element is float:
-            transpose(<const int*>x + offset, distance, run, channels, <int*>buffer + done, size)
         else:
-            transpose(<const short*>x + offset, distance, run, channels, <short*>buffer + done, size)
+            turn(x + offset, distance, run, channels, buffer + done, size)
         done += run
 
 

@@ -1,5 +1,7 @@
 # Transposes of any size, made of the squares of transpose.h: what turns planes into interleaved channels and back.
 
+from .floats cimport element
+
 ctypedef fused key:
     short
     int
@@ -59,3 +61,15 @@ cdef inline void transpose(
                 square(x + down * stride_x + across, stride_x, y + across * stride_y + down, stride_y)
             j += side
         i = down + (2 * side if rows >= 2 * side else side)
+
+
+cdef inline void turn(
+    const element* x, Py_ssize_t stride_x, Py_ssize_t rows, Py_ssize_t columns, element* y, Py_ssize_t stride_y
+) noexcept nogil:
+    """Transpose elements as keys of their size."""
+    if element is double:
+        transpose(<const long long*>x, stride_x, rows, columns, <long long*>y, stride_y)
+    elif element is float:
+        transpose(<const int*>x, stride_x, rows, columns, <int*>y, stride_y)
+    else:
+        transpose(<const short*>x, stride_x, rows, columns, <short*>y, stride_y)

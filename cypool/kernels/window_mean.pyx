@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 from .exact cimport accumulate_exactly, accumulator, clear, quotient, rounded_sum, scaled
 from .floats cimport element, float16, signed_value, store_signed
 from .powers cimport pair, two_sum
-from .transposes cimport transpose
+from .transposes cimport turn
 from .vectors cimport (
     WIDTH, absolute, between, every_other, load, load_double, load_part, put, splat, store_floats, upper,
     vector, will_read
