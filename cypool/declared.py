@@ -119,12 +119,17 @@ class Declared:
         self.outputs = [argument(info) for info in model.graph.output]
         self._constants = {info.name for info in model.graph.input} & initial - defaulted
 
+    @property
+    def inputs(self) -> list[Input]:
+        """All that may be fed."""
+        return [*self.required, *self.defaults]
+
     def feed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is fed as an evaluator takes it; SpecTypeError or SpecValueError if it is not
         what the model declares.
         """
         required = [each.argument.name for each in self.required]
-        kinds = {each.argument.name: each.kind for each in (*self.required, *self.defaults)}
+        kinds = {each.argument.name: each.kind for each in self.inputs}
         for name in given:
             if name in self._constants:
                 raise SpecValueError(f"input {name} is an initializer, which before IR version {DEFAULTS_SINCE} is a constant")

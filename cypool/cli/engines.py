@@ -4,16 +4,15 @@ can't be.
 
 from __future__ import annotations
 
-import ctypes
-import os
 from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
-import numpy as np
 import onnx
 
+from cypool.conformance.tensors import Tensor
 from cypool.declared import Declared
+from cypool.loading import first_line
 from cypool.session import InferenceSession
 
 ONNX_RUNTIME, CYPOOL = "onnxruntime", "cypool"
@@ -40,6 +39,7 @@ def onnx_runtime(path: str, declared: Declared) -> tuple[str, Runner]:
     try:
         import onnxruntime  # type: ignore[import-untyped]
 
+        from cypool.conformance.asking.runtimes.onnxruntime import from_ort, to_ort
         from cypool.ort import options
     except ImportError as error:
         raise Unable(str(error)) from None
@@ -51,19 +51,27 @@ def onnx_runtime(path: str, declared: Declared) -> tuple[str, Runner]:
     try:
         session = onnxruntime.InferenceSession(path, settings)
     except Exception as error:  # ONNX Runtime's own types have no common one
-        raise Unable(f"{title} does not take the model: {_first_line(error)}") from None
+        raise Unable(f"{title} does not take the model: {first_line(error)}") from None
     names = [output.name for output in declared.outputs]
-    types = {each.name: each.type for each in (*(given.argument for given in (*declared.required, *declared.defaults)), *declared.outputs)}
+    types = {each.type for each in (*(given.argument for given in declared.inputs), *declared.outputs)}
+
+    def value(name: str, array: Any) -> Any:
+        """Return an array as ONNX Runtime's value; numpy lacks bfloat16."""
+        return to_ort(Tensor.of(name, array)) if array.dtype == ml_dtypes.bfloat16 else onnxruntime.OrtValue.ortvalue_from_numpy(array)
+
+    def array(name: str, value: Any) -> Any:
+        """Return ONNX Runtime's value as an array."""
+        return from_ort(name, value).array if value.data_type() == BFLOAT16 else value.numpy()
 
     def run(feed: Feed) -> list[Any]:
-        given = {name: value for name, value in feed.items() if value is not None}  # an optional that is left out
+        given = {name: each for name, each in feed.items() if each is not None}  # an optional that is left out
         try:
-            if BFLOAT16 not in types.values():
+            if BFLOAT16 not in types:
                 return list(session.run(names, given))
-            values = session.run_with_ort_values(names, {name: _value(onnxruntime, array) for name, array in given.items()})
-            return [_array(value) for value in values]
+            values = session.run_with_ort_values(names, {name: value(name, each) for name, each in given.items()})
+            return [array(name, each) for name, each in zip(names, values, strict=True)]
         except Exception as error:
-            raise Unable(f"{title} does not run the model on these inputs: {_first_line(error)}") from None
+            raise Unable(f"{title} does not run the model on these inputs: {first_line(error)}") from None
 
     return f"{title}, with cypool in it", run
 
@@ -76,23 +84,3 @@ def session(path: str, declared: Declared) -> tuple[str, Runner]:
     loaded = InferenceSession(path)
     names = [output.name for output in declared.outputs]
     return f"cypool's session: other nodes by the reference evaluator of onnx {onnx.__version__}", lambda feed: loaded.run(names, feed)
-
-
-def _value(onnxruntime: Any, array: Any) -> Any:
-    """Return an array as ONNX Runtime's value; bfloat16, which numpy lacks, by its bits."""
-    if array.dtype == ml_dtypes.bfloat16:
-        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16), onnx.TensorProto.BFLOAT16)
-    return onnxruntime.OrtValue.ortvalue_from_numpy(array)
-
-
-def _array(value: Any) -> Any:
-    """Return ONNX Runtime's value as an array; bfloat16, which numpy lacks, by its bits."""
-    if value.data_type() != BFLOAT16:
-        return value.numpy()
-    size = value._ortvalue.tensor_size_in_bytes()
-    data = ctypes.string_at(value.data_ptr(), size) if size else b""
-    return np.frombuffer(data, ml_dtypes.bfloat16).reshape(value.shape())
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).split(os.linesep)), "")

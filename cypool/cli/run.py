@@ -20,7 +20,7 @@ from cypool.cli import codes, engines
 from cypool.cli.output import not_written
 from cypool.declared import Declared
 from cypool.errors import SpecError
-from cypool.loading import load
+from cypool.loading import first_line, load
 
 ACCEPTED = "a .npy file, or a TensorProto in a .pb file"
 MAGIC = b"\x93NUMPY"
@@ -55,7 +55,7 @@ def _feeds(values: Iterable[str]) -> dict[str, np.ndarray[Any, Any]]:
         except OSError as error:
             raise click.UsageError(f"--input {value}: {error.strerror or error}") from None
         except Exception as error:  # onnx's readers raise many
-            raise click.UsageError(f"--input {value}: {str(error).partition(chr(10))[0]}") from None
+            raise click.UsageError(f"--input {value}: {first_line(error)}") from None
     return feeds
 
 
@@ -126,7 +126,7 @@ def _run(model: Path, feeds: dict[str, np.ndarray[Any, Any]], within: str | None
     """Return what ran the model, and its outputs by name."""
     path = str(model)
     declared = Declared(load(path))
-    types = {each.argument.name: each.argument.type for each in (*declared.required, *declared.defaults)}
+    types = {each.argument.name: each.argument.type for each in declared.inputs}
     feed = declared.feed({name: _named(array, types.get(name)) for name, array in feeds.items()})
     names = [output.name for output in declared.outputs]
     reason = ""

@@ -49,13 +49,13 @@ def _options() -> ort.SessionOptions:
     return options
 
 
-def _to_ort(tensor: Tensor) -> ort.OrtValue:
+def to_ort(tensor: Tensor) -> ort.OrtValue:
     """Return the tensor's bytes under its ONNX type, whether or not numpy has that type."""
     elements = np.frombuffer(tensor.data, np.uint16 if tensor.type == "bfloat16" else tensor.array.dtype).reshape(tensor.shape)
     return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(elements, onnx.TensorProto.DataType.Value(tensor.type.upper()))
 
 
-def _from_ort(name: str, value: ort.OrtValue) -> Tensor:
+def from_ort(name: str, value: ort.OrtValue) -> Tensor:
     """Return the bytes that the value holds, with the type and the shape that it says."""
     type = value.data_type().removeprefix("tensor(").removesuffix(")")
     size = value._ortvalue.tensor_size_in_bytes()
@@ -91,8 +91,8 @@ class OnnxRuntime:
 
         def run(inputs: Sequence[Tensor], outputs: Sequence[str]) -> list[Tensor]:
             with _claims_are_unsupported():
-                values = session.run_with_ort_values(list(outputs), {tensor.name: _to_ort(tensor) for tensor in inputs})
-            return [_from_ort(name, value) for name, value in zip(outputs, values, strict=True)]
+                values = session.run_with_ort_values(list(outputs), {tensor.name: to_ort(tensor) for tensor in inputs})
+            return [from_ort(name, value) for name, value in zip(outputs, values, strict=True)]
 
         return run
 
