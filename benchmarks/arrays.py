@@ -42,7 +42,7 @@ def normal(shape: tuple[int, ...]) -> Array:
 
 
 def elements(shape: tuple[int, ...], dtype: str) -> Array:
-    """The same in any type: doubles that no float32 holds, and all integers of a type alike."""
+    """Return these in any type: doubles that no float32 holds, and all integers of a type alike."""
     if dtype.endswith("int8"):
         return (normal(shape) * 2e6).astype("int32").astype(dtype)
     x = normal(shape)
@@ -50,7 +50,7 @@ def elements(shape: tuple[int, ...], dtype: str) -> Array:
 
 
 def laid_out(x: Array, layout: str) -> Array:
-    """The same values in another order of memory."""
+    """Return the same values in another order of memory."""
     if layout == "contiguous":
         return x
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)

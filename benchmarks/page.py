@@ -80,19 +80,19 @@ def table_rows(name: str, results: Results) -> list[str]:
 
 
 def span(words: list[str]) -> str:
-    """The first and the last of some figures."""
+    """Return the first and the last of some figures."""
     return " to ".join(dict.fromkeys(words[:1] + words[-1:]))
 
 
 def asked(results: Results, against: str) -> str:
-    """How many times as fast cypool is to be: one number, or one a setting."""
+    """Say how many times as fast cypool is to be: one number, or one a setting."""
     by_name = {result["name"]: goal["asked"] for result in results for goal in result["goals"] if goal["against"] == against}
     values = [factor(value) for value in by_name.values()]
     return values[0] if len(set(values)) == 1 else ", ".join(values)
 
 
 def reached(results: Results, against: str) -> str:
-    """How many times as fast it is, setting by setting; what falls short in bold."""
+    """Say how many times as fast it is, setting by setting; what falls short in bold."""
     values = []
     for result in results:
         goals = [goal for goal in result["goals"] if goal["against"] == against]

@@ -77,8 +77,25 @@ class Pool:
         return (laid_out(elements(self.shape, self.dtype), self.layout),)
 
 
+class OverRegions:
+    """An operator that reads an image's planes and writes bins for each region."""
+
+    shape: tuple[int, int, int, int]
+    rois: int
+    bins: tuple[int, int]
+    dtype: str
+
+    @property
+    def read_bytes(self) -> int:
+        return math.prod(self.shape) * item_bytes(self.dtype)
+
+    @property
+    def written_bytes(self) -> int:
+        return self.rois * self.shape[1] * math.prod(self.bins) * item_bytes(self.dtype)
+
+
 @dataclass(frozen=True)
-class Align:
+class Align(OverRegions):
     """A RoiAlign."""
 
     shape: tuple[int, int, int, int]
@@ -102,14 +119,6 @@ class Align:
             "spatial_scale": self.scale,
             "mode": self.mode,
         }
-
-    @property
-    def read_bytes(self) -> int:
-        return math.prod(self.shape) * item_bytes(self.dtype)
-
-    @property
-    def written_bytes(self) -> int:
-        return self.rois * self.shape[1] * math.prod(self.bins) * item_bytes(self.dtype)
 
     def arrays(self) -> tuple[Array, Array, Array]:
         """Regions of up to half the image a side, anywhere in it."""

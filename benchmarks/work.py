@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.arrays import Array, item_bytes, laid_out, normal, numpy_type, shape_name
-from benchmarks.pools import Align, Pool, Unpool
+from benchmarks.pools import Align, OverRegions, Pool, Unpool
 
 __all__ = ["Align", "Array", "Lp", "Pool", "Roi", "Unpool", "Work", "numpy_type", "shape_name"]
 
@@ -57,7 +57,7 @@ class Lp:
 
 
 @dataclass(frozen=True)
-class Roi:
+class Roi(OverRegions):
     """A MaxRoiPool."""
 
     shape: tuple[int, int, int, int]
@@ -69,14 +69,6 @@ class Roi:
     layout: str = "contiguous"
 
     op = "MaxRoiPool"
-
-    @property
-    def read_bytes(self) -> int:
-        return math.prod(self.shape) * item_bytes(self.dtype)
-
-    @property
-    def written_bytes(self) -> int:
-        return self.rois * self.shape[1] * math.prod(self.bins) * item_bytes(self.dtype)
 
     def arrays(self) -> tuple[Array, Array]:
         x = normal(self.shape)

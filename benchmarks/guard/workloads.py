@@ -22,7 +22,7 @@ ODD = (1, 16, 27, 29)
 
 
 def windows(kernel: str, op: str, types: tuple[str, ...], given: dict[str, Any]) -> dict[str, Work]:
-    """The same windows for several types."""
+    """Return the work of the same windows for several types, by name."""
     sides = f"{'x'.join(map(str, given['kernel']))}/s{given.get('strides', (1,))[0]}{' Indices' * given.get('indices', False)}"
     return {f"{kernel} {dtype} {sides}": Pool(op, PLANES, dtype=dtype, **given) for dtype in types}
 
@@ -87,13 +87,13 @@ WORKLOADS: dict[str, Work] = {
 """By name, which begins with the kernel, or with ``call`` and the kernel."""
 
 CALLS = 20
-"""How often a small call is made, so that what happens now and then (a table that grows) counts
-little.
+"""Number of times that a small call is made, so that what happens now and then (a table that
+grows) counts little.
 """
 
 
 def whole(name: str) -> bool:
-    """Whether all that a workload takes is counted, Python and numpy too, and not the kernels
+    """Tell whether all that a workload takes is counted, Python and numpy too, and not the kernels
     alone.
     """
     return name.startswith("call ")
